@@ -24,10 +24,14 @@ void change_history(Meta& meta, Edge edge) {
   if (meta.retained && meta.history.node) meta.history.node->retained.emplace_back(meta.history.index, meta.retained);
 }
 
+/// A base without gradients is asked again: it may be about to learn of the write.
+bool is_outdated(const Tensor& t, const Meta& meta) {
+  return meta.view && meta.history_version != t->version() && meta.base.requires_grad();
+}
+
 /// The history of a view whose base was written through another alias: the same derivation from the base's present.
 void refresh_view(const Tensor& t, Meta& meta) {
-  if (!meta.view || meta.history_version == t->version()) return;
-  if (!meta.base.requires_grad()) return;  // asked again: the base may be about to learn of the write
+  if (!is_outdated(t, meta)) return;
   const ViewOrigin origin = meta.view->origin;
   if (is_ambiguous(origin) && !t->wants_grad)
     fail(ErrorKind::RuntimeError,
@@ -156,6 +160,11 @@ Edge history(const Tensor& t) {
   if (!meta) return {};
   refresh_view(t, *meta);
   return meta->history;
+}
+
+bool has_outdated_history(const Tensor& t) {
+  const Meta* meta = find_meta(t);
+  return meta && is_outdated(t, *meta);
 }
 
 Edge gradient_edge(const Tensor& t) {

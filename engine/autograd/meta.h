@@ -53,6 +53,9 @@ struct Meta final : AutogradMeta {
   bool learn_from_base(const TensorImpl& view) override;
 };
 
+/// Whether the history of a view is derived anew when it is asked for (autograd::history).
+bool has_outdated_history(const Tensor& t);
+
 /// The meta of a tensor, or null.
 Meta* find_meta(const Tensor& t);
 /// The meta of a tensor, made on first use.

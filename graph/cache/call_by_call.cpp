@@ -8,7 +8,8 @@
 namespace terra::graph {
 namespace {
 
-/// Whether all records are of these kinds, those in loops and branches included.
+/// Whether all records are of these kinds, those in loops and branches included, or functions of the program that have
+/// nodes of their own behind the region.
 template <class... Kinds>
 bool are_all(const std::vector<TraceRecord>& records) {
   return std::all_of(records.begin(), records.end(), [](const TraceRecord& r) {
@@ -17,34 +18,37 @@ bool are_all(const std::vector<TraceRecord>& records) {
     if (const auto* branch = std::get_if<BranchRecord>(&r.what))
       return (std::holds_alternative<Kinds>(r.what) || ...) && are_all<Kinds...>(branch->body->ways[0]) &&
              are_all<Kinds...>(branch->body->ways[1]);
+    if (const auto* function = std::get_if<FunctionRecord>(&r.what)) return function->outlives;
     return (std::holds_alternative<Kinds>(r.what) || ...);
   });
 }
 
 class CallByCall final : public Replay {
  public:
-  CallByCall(const Trace& trace, std::map<TraceId, autograd::Edge> histories)
-      : Replay(trace), writes_nothing_(!histories.empty()), histories_(std::move(histories)) {}
+  CallByCall(const Trace& trace, const GivenAgain& given) : Replay(trace), trace_(trace), given_(given) {}
 
- protected:
-  /// Before anything is made of what the last record made.
-  void begin_record(const TraceRecord& record) override {
-    const auto* call = std::get_if<CallRecord>(&record.what);
-    if (writes_nothing_ && call && call->in_place)
-      throw InternalError("a result that others follow from may have been written in the meantime");
-    std::erase_if(histories_, [&](const auto& entry) {
-      const auto* made = std::get_if<Tensor>(&value(entry.first));
-      if (!made) return false;
-      const Tensor given = made->alias();
-      autograd::set_history(given, entry.second.node, entry.second.index);
-      set(entry.first, given);
-      return true;
-    });
+  std::vector<autograd::Edge> run() {
+    Replay::run();
+    begin(trace_.records.size());
+    return std::move(found_);
   }
 
+ protected:
+  void begin_record(const TraceRecord& record) override { begin(trace_.number_of(record)); }
+  /// A part begins there, and with it the history of the results.
+  void outliving_function(const FunctionRecord&) override {}
+
  private:
-  const bool writes_nothing_;
-  std::map<TraceId, autograd::Edge> histories_;
+  void begin(size_t record) {
+    if (record == given_.first)
+      for (const auto& [id, edge] : given_.histories) autograd::set_history(tensor(id), edge.node, edge.index);
+    if (record == given_.end)
+      for (const TraceId id : given_.roots) found_.push_back(autograd::history(tensor(id)));
+  }
+
+  const Trace& trace_;
+  const GivenAgain& given_;
+  std::vector<autograd::Edge> found_;
 };
 
 }  // namespace
@@ -57,8 +61,9 @@ bool is_settled(const Trace& trace) {
   return are_all<CallRecord, GradModeRecord, SizeRecord, NumberRecord, FactRecord, LoopRecord>(trace.records);
 }
 
-std::vector<Tensor> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs, GivenAgain given) {
-  CallByCall replay(trace, std::move(given.histories));
+std::vector<autograd::Edge> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs,
+                                             const GivenAgain& given) {
+  CallByCall replay(trace, given);
   size_t tensors = 0, scalars = 0;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const TraceInput& in = inputs[i];
@@ -70,14 +75,9 @@ std::vector<Tensor> run_call_by_call(const Trace& trace, const std::vector<Trace
     ++scalars;
   }
   for (const auto& [id, tensor] : trace.constants) replay.set(id, tensor.requires_grad() ? tensor.alias() : tensor);
-  replay.run();
+  std::vector<autograd::Edge> found = replay.run();
   if (replay.failed_assert() >= 0) throw InternalError("the calls of a region go another way than when it ran");
-  std::vector<Tensor> outputs;
-  for (TraceId id : trace.outputs) {
-    const auto* made = std::get_if<Tensor>(&replay.value(id));
-    outputs.push_back(made ? *made : Tensor());
-  }
-  return outputs;
+  return found;
 }
 
 }  // namespace terra::graph

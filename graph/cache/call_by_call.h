@@ -15,16 +15,18 @@ bool is_repeatable(const Trace& trace);
 /// The same with values that are others: the calls are the same ones whatever the values are.
 bool is_settled(const Trace& trace);
 
-/// What a region is given once more.
+/// What a region is given once more, and which part of it is meant: the records from `first` on and before `end`.
 struct GivenAgain {
   std::vector<Tensor> tensors;  ///< with the histories that they are to have
   std::span<const Scalar> scalars;
-  /// Of these outputs what follows is to have the history that is said here, not that of the calls.
-  std::map<TraceId, autograd::Edge> histories;
+  size_t first = 0, end = 0;
+  std::map<TraceId, autograd::Edge> histories;  ///< that values have when the part begins, not those of the calls
+  std::vector<TraceId> roots;
 };
 
-/// The outputs of the trace, undefined where they are numbers. `inputs`: those of the trace, or in their place. Throws
-/// InternalError where these values lead another way, and Error for what the ops refuse.
-std::vector<Tensor> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs, GivenAgain given);
+/// The histories of the roots when the part ends. `inputs`: those of the trace, or in their place. Throws InternalError
+/// where these values lead another way, and Error for what the ops refuse.
+std::vector<autograd::Edge> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs,
+                                             const GivenAgain& given);
 
 }  // namespace terra::graph

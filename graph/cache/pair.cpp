@@ -20,6 +20,7 @@ class AwaitedNode final : public autograd::Node {
     return grads;
   }
   std::string name() const override { return "AwaitedNode"; }
+  autograd::Edge unfolded(uint32_t) override { return edges.empty() ? autograd::Edge() : edges[0]; }
   void superseded(const autograd::Edge& edge) override {
     edges = {edge};
     edge.node->sequence = place_;

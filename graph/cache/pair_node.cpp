@@ -321,7 +321,10 @@ bool PairNode::unfold() {
 
 std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   const std::vector<TraceInput>& inputs = shared_->request.inputs ? *shared_->request.inputs : shared_->trace->inputs;
-  GivenAgain given{{}, scalars_, {}};
+  const std::vector<ProgramPart>& parts = shared_->parts;
+  GivenAgain given{{}, scalars_, parts[part_].first, shared_->trace->records.size(), {}, {}};
+  if (part_ + 1 < parts.size()) given.end = parts[part_ + 1].first;
+  if (given.first == Trace::kInside || given.end == Trace::kInside) return {};
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
@@ -331,30 +334,21 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
     const autograd::Edge history = freed_ ? histories_[i] : inputs_[i].origin(Ref<Node>(this));
     if (history.node) autograd::set_history(t, history.node, history.index);
   }
-  const ProgramPart& part = shared_->parts[part_];
-  for (size_t j = 0; j < part.targets.size(); ++j) {
-    if (part.targets[j].kind != GradientTarget::Kind::Root) continue;
-    const std::optional<size_t> output = output_of(part.targets[j].index);
-    if (output) given.histories[shared_->trace->outputs[*output]] = edge_to(j);
+  const std::vector<GradientTarget>& targets = parts[part_].targets;
+  for (size_t j = 0; j < targets.size(); ++j) {
+    if (targets[j].kind == GradientTarget::Kind::Root)
+      given.histories[shared_->roots[targets[j].index].value] = edge_to(j);
+    for (const Program::FunctionResult& f : shared_->functions)
+      if (targets[j].kind == GradientTarget::Kind::Function && f.spec == targets[j].index)
+        given.histories[f.value] = edge_to(j);
   }
+  for (const uint32_t k : roots()) given.roots.push_back(shared_->roots[k].value);
+  if (given.histories.contains(kNoValue) || std::count(given.roots.begin(), given.roots.end(), kNoValue)) return {};
   const RandomPast past(halves_.forward.program().generators, random_);
-  const std::vector<Tensor> outputs = run_call_by_call(*shared_->trace, inputs, std::move(given));
-  std::vector<autograd::Edge> own;
-  for (uint32_t k : roots()) {
-    const std::optional<size_t> output = output_of(k);
-    own.push_back(output ? autograd::history(outputs[*output]) : autograd::Edge());
-    if (!own.back().node) return {};
-  }
+  std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given);
+  for (const autograd::Edge& edge : own)
+    if (!edge.node) return {};
   return own;
-}
-
-std::optional<size_t> PairNode::output_of(uint32_t root) const {
-  const std::vector<ResultSpec>& results = halves_.forward.program().results;
-  const auto found = std::find_if(results.begin(), results.end(), [&](const ResultSpec& r) {
-    return r.kind == ResultSpec::Kind::Tensor && r.index == shared_->roots[root].spec;
-  });
-  if (found == results.end()) return {};
-  return static_cast<size_t>(found - results.begin());
 }
 
 void PairNode::place_results() {

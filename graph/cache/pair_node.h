@@ -64,6 +64,10 @@ class PairNode final : public autograd::FoldedNode {
   }
   /// The node of the call that made the root with that number among those of the part.
   Ref<Node> last_call(uint32_t i) { return unfold() ? edges[i].node : Ref<Node>(); }
+  /// Of a root that stays inside, which no tensor shows.
+  autograd::Edge unfolded(uint32_t i) override {
+    return root(i).spec == ProgramRoot::kInside && unfold() ? edges[i] : autograd::Edge();
+  }
   Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
 
  private:
@@ -125,8 +129,6 @@ class PairNode final : public autograd::FoldedNode {
   /// The histories of the roots, by nodes of their calls. What is freed can't be computed from again: then the calls
   /// get zeros, and their nodes are as spent as those of the first time would be.
   std::optional<std::vector<autograd::Edge>> call_again();
-  /// Which output of the trace a root is; none: the region keeps it inside.
-  std::optional<size_t> output_of(uint32_t root) const;
 
   std::shared_ptr<PairPrograms> shared_;
   Halves& halves_;  ///< of shared_

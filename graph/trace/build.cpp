@@ -13,6 +13,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/epoch.h"
+#include "graph/trace/elements.h"
 #include "graph/trace/emitter.h"
 #include "graph/trace/parts.h"
 #include "graph/trace/symbolic_replay.h"
@@ -55,44 +56,8 @@ std::pair<int64_t, int64_t> extent(const TraceInput& in) {
   return {first, last + 1};
 }
 
-/// Whether elements of the view may be in one place of memory: no dimension steps over all that those below it reach.
-bool may_share_elements(const Dims& sizes, const Dims& strides) {
-  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (sizes[d] > 1) steps.emplace_back(std::abs(strides[d]), sizes[d]);
-  std::sort(steps.begin(), steps.end());
-  int64_t reach = 0;
-  for (const auto& [stride, size] : steps) {
-    if (stride <= reach) return true;
-    reach += (size - 1) * stride;
-  }
-  return false;
-}
-
-/// Calls visit(place in memory) for every element.
-template <class F>
-void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
-  if (dim == t.rank()) return visit(static_cast<size_t>(place));
-  for (int64_t i = 0; i < t.sizes()[dim]; ++i) each_place(t, dim + 1, place + i * t.strides()[dim], visit);
-}
-/// Whether two of the views of one memory, or one with itself, have an element in common.
-bool have_common_elements(const std::vector<Tensor>& views) {
-  for (const Tensor& view : views)
-    if (may_share_elements(view.sizes(), view.strides())) return true;
-  if (views.size() < 2) return false;
-  std::vector<bool> taken;
-  bool common = false;
-  for (const Tensor& view : views) {
-    each_place(view, 0, view->offset, [&](size_t place) {
-      if (place >= taken.size()) taken.resize(place + 1, false);
-      common = common || taken[place];
-      taken[place] = true;
-    });
-  }
-  return common;
-}
-
-/// Records that a run has replayed when a new part of the region begins, in ascending order.
+/// Stretches (records, and what comes between them) that a run has replayed when a new part of the region begins, in
+/// ascending order.
 using Divisions = std::vector<size_t>;
 
 class Builder final : SymbolicReplay::Watcher {
@@ -117,6 +82,7 @@ class Builder final : SymbolicReplay::Watcher {
     if (request_.cuts) replay_.keep_cuts(program_.cuts);
     replay_.watch(*this);
     replay_.run();
+    begin_stretch(trace_.records.size());
     emitter_.set_origin("", 0);
     collect_results();
     collect_gradients_written();
@@ -159,14 +125,34 @@ class Builder final : SymbolicReplay::Watcher {
 
   static constexpr uint32_t kMostParts = 256;
 
-  /// The record during which the node with that number was made.
+  /// The stretch during which the node with that number was made.
   size_t record_of(uint64_t sequence) const {
     return static_cast<size_t>(std::lower_bound(begun_.begin(), begun_.end(), sequence) - begun_.begin()) - 1;
   }
 
-  void begin_record(const TraceRecord& record) override {
+  void begin_stretch() {
     if (std::binary_search(divisions_.begin(), divisions_.end(), begun_.size())) divide();
     begun_.push_back(autograd::reserve_sequence());
+  }
+
+  /// Results that are views of what has been written get their histories before the record, so that a part can end
+  /// between the write and them, and between them and what reads them.
+  void begin_stretch(size_t number) {
+    number_ = number;
+    std::vector<Tensor> outdated;
+    for (TraceId id : trace_.outputs) {
+      const auto* t = std::get_if<Tensor>(&replay_.value(id));
+      if (t && t->defined() && autograd::has_outdated_history(*t) &&
+          !autograd::is_ambiguous(autograd::find_meta(*t)->view->origin))
+        outdated.push_back(*t);
+    }
+    if (!outdated.empty()) begin_stretch();
+    for (const Tensor& t : outdated) autograd::history(t);
+    begin_stretch();
+  }
+
+  void begin_record(const TraceRecord& record) override {
+    begin_stretch(trace_.number_of(record));
     // The part before would have to call it.
     if (std::holds_alternative<HookRecord>(record.what) && parts_.count() > 1) throw CallbackOutlives();
     const bool passes =
@@ -182,12 +168,13 @@ class Builder final : SymbolicReplay::Watcher {
         throw InternalError("an autograd.Function writes to its argument");
     divide();
     for (TraceId id : r.outputs) {
-      of_functions_.emplace_back(replay_.tensor(id), parts_.count() - 2);
-      parts_.follow_function(of_functions_.back().first);
+      of_functions_.emplace_back(id, parts_.count() - 2);
+      parts_.follow_function(replay_.tensor(id));
     }
   }
 
   void divide() {
+    first_records_.push_back(number_);
     std::vector<Tensor> live = replay_.with_history();
     std::erase_if(live, [](const Tensor& t) { return is_entrance(t); });
     parts_.divide(live);
@@ -195,12 +182,12 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   void connect_parts() {
-    for (const auto& [tensor, part] : of_functions_) {
-      const uint32_t spec = spec_of(tensor);
+    for (const auto& [id, part] : of_functions_) {
+      const uint32_t spec = spec_of(replay_.tensor(id));
       if (program_.tensors[spec].retains_grad)
         throw InternalError(
             "the result of an autograd.Function keeps its gradient, which is computed after the region");
-      program_.functions.push_back({spec, part});
+      program_.functions.push_back({spec, part, id});
     }
     std::vector<std::pair<Tensor, uint32_t>> inputs;
     for (uint32_t i : trace_inputs_)
@@ -220,13 +207,22 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   void describe_parts() {
+    std::map<const TensorImpl*, TraceId> values;
+    for (TraceId id = 0; id < trace_.values; ++id)
+      if (const auto* t = std::get_if<Tensor>(&replay_.value(id))) values.try_emplace(t->get(), id);
     for (const Parts::Root& root : roots_) {
       const Tensor& t = root.tensor;
-      program_.roots.push_back(
-          {root.spec, root.part, 0, {t.dtype(), t.sizes(), false, t.device()}, autograd::history(t).node->name()});
+      const auto value = values.find(root.value.get());
+      program_.roots.push_back({root.spec,
+                                root.part,
+                                0,
+                                {t.dtype(), t.sizes(), false, t.device()},
+                                autograd::history(t).node->name(),
+                                value == values.end() ? kNoValue : value->second});
     }
     for (const Parts::Part& part : connected_) {
       ProgramPart& out = program_.parts.emplace_back();
+      out.first = first_records_[program_.parts.size() - 1];
       out.roots = part.roots;
       for (uint32_t i = 0; i < part.roots.size(); ++i) program_.roots[part.roots[i]].place = i;
       for (const Parts::Target& target : part.targets) out.targets.push_back(target.goes);
@@ -415,7 +411,7 @@ class Builder final : SymbolicReplay::Watcher {
         if (spec.spent)
           spec.leads_to = inputs_behind(autograd::history(root.tensor).node.get());
         else
-          roots_.push_back({root.tensor, root.part, it->second});
+          roots_.push_back({root.tensor, root.part, it->second, root.value});
       }
     }
     kept_.push_back(t);
@@ -765,9 +761,11 @@ class Builder final : SymbolicReplay::Watcher {
 
   Parts parts_;
   std::vector<Parts::Part> connected_;
-  std::vector<uint64_t> begun_;                            // by record replayed: a number lower than those of its nodes
-  std::set<const FunctionRecord*> functions_;              // met
-  std::vector<std::pair<Tensor, uint32_t>> of_functions_;  // results, and the parts before
+  std::vector<uint64_t> begun_;                             // by stretch: a number lower than those of its nodes
+  size_t number_ = 0;                                       // of the record that is being replayed
+  std::vector<size_t> first_records_{0};                    // by part
+  std::set<const FunctionRecord*> functions_;               // met
+  std::vector<std::pair<TraceId, uint32_t>> of_functions_;  // results, and the parts before
   bool derived_ = false;
   std::vector<std::pair<Tensor, uint32_t>> asking_;  // derived: what gradients are asked of, with its number
   std::vector<std::pair<Tensor, uint32_t>> given_;   // derived: tangents, with their numbers

@@ -87,7 +87,7 @@ Parts::Root Parts::origin(const Tensor& t) const {
     at = passage->before;
     if (!at.defined()) break;
   }
-  return {at, part};
+  return {at, part, ProgramRoot::kInside, t};
 }
 
 autograd::Edge Parts::origin(autograd::Edge history) const {
@@ -108,9 +108,9 @@ std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<cons
   std::vector<Part> parts(count());
   std::map<Place, uint32_t> known;
   for (uint32_t k = 0; k < roots.size(); ++k) known.try_emplace(place_of(roots[k].tensor), k);
-  const auto root_for = [&](const Tensor& before, uint32_t part) -> GradientTarget {
-    const auto [at, fresh] = known.try_emplace(place_of(before), static_cast<uint32_t>(roots.size()));
-    if (fresh) roots.push_back({before, part});
+  const auto root_for = [&](const Passage& p, uint32_t part) -> GradientTarget {
+    const auto [at, fresh] = known.try_emplace(place_of(p.before), static_cast<uint32_t>(roots.size()));
+    if (fresh) roots.push_back({p.before, part, ProgramRoot::kInside, p.tensor});
     return {GradientTarget::Kind::Root, at->second};
   };
   std::map<uint32_t, Interior> interior;
@@ -125,7 +125,7 @@ std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<cons
         earlier->needed = true;
         through.emplace_back(p.get(), earlier);
       } else {
-        p->goes = root_for(p->before, s);
+        p->goes = root_for(*p, s);
       }
     }
     std::unordered_set<const autograd::Node*> seen;
@@ -151,7 +151,7 @@ std::vector<Parts::Part> Parts::connect(std::vector<Root>& roots, std::span<cons
     }
     for (const auto& [p, earlier] : through) {
       if (leaves.count(earlier->leaf.get()))
-        p->goes = root_for(p->before, s);
+        p->goes = root_for(*p, s);
       else
         p->same = earlier;
     }

@@ -23,6 +23,7 @@ class Parts {
     Tensor tensor;
     uint32_t part = 0;
     uint32_t spec = ProgramRoot::kInside;
+    Tensor value = tensor;  ///< itself, whatever history it has by now
   };
   struct Target {
     Tensor leaf;  ///< that the part reads

@@ -6,6 +6,7 @@
 
 #include "engine/autograd/meta.h"
 #include "graph/ir/graph.h"
+#include "graph/trace/trace.h"
 
 namespace terra::graph {
 
@@ -91,7 +92,8 @@ struct ProgramRoot {
   uint32_t part = 0;
   uint32_t place = 0;  ///< among the roots of the part
   TensorMeta meta;
-  std::string grad_fn;  ///< the name of the op's own node
+  std::string grad_fn;       ///< the name of the op's own node
+  TraceId value = kNoValue;  ///< which value of the trace it is; kNoValue: one that a round of a loop has replaced
 };
 
 /// Where a part of the region hands a gradient on.
@@ -137,6 +139,7 @@ struct PartWays {
 /// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.
 struct ProgramPart {
   std::vector<uint32_t> roots;  ///< in the order in which they were computed
+  size_t first = 0;             ///< number of the record that it begins with (Trace::number_of)
   std::vector<GradientTarget> targets;
   PartWays ways;
 };
@@ -165,6 +168,7 @@ struct Program {
   /// Made by a function of the program, which comes behind the part.
   struct FunctionResult {
     uint32_t spec = 0, part = 0;
+    TraceId value = kNoValue;  ///< of the trace
   };
   std::vector<ProgramRoot> roots;
   std::vector<ProgramPart> parts;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/meta.h"
 #include "engine/ops/call.h"
 #include "graph/trace/numbers.h"
 
@@ -89,8 +90,8 @@ std::vector<Tensor> SymbolicReplay::with_history() const {
   std::vector<Tensor> found;
   std::set<const TensorImpl*> seen;
   const auto meet = [&](const Tensor& t) {
-    if (t.defined() && t.requires_grad() && seen.insert(t.get()).second && autograd::history(t).node)
-      found.push_back(t);
+    if (!t.defined() || autograd::has_outdated_history(t)) return;
+    if (t.requires_grad() && seen.insert(t.get()).second && autograd::history(t).node) found.push_back(t);
   };
   for (TraceId id = 0; id < trace_.values; ++id) {
     if (const auto* t = std::get_if<Tensor>(&value(id))) meet(*t);

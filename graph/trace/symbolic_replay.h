@@ -23,7 +23,7 @@ class SymbolicReplay final : public Replay {
   void keep_cuts(std::vector<std::optional<std::vector<ValueId>>>& cuts) { cuts_ = &cuts; }
   /// Is told of what isn't inside of a loop that the graph itself runs.
   void watch(Watcher& watcher) { watcher_ = &watcher; }
-  /// The tensors made so far that have a history.
+  /// The tensors made so far that have a history, without views that get theirs from what their base has by then.
   std::vector<Tensor> with_history() const;
 
  protected:

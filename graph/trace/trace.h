@@ -5,6 +5,7 @@
 // calls, and composites and gradients expand exactly as they do eagerly.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -318,6 +319,14 @@ struct Trace {
   GradientModes modes;           ///< when the region starts (guarded)
   uint32_t values = 0;           ///< numbers used
   std::vector<TraceMark> marks;  ///< by assert; fewer where some weren't recorded one by one
+
+  static constexpr size_t kInside = ~size_t{0};
+  /// Which of `records` it is; kInside: it is one of a loop or a branch.
+  size_t number_of(const TraceRecord& record) const {
+    const std::less<const TraceRecord*> before;
+    const bool inside = before(&record, records.data()) || !before(&record, records.data() + records.size());
+    return inside ? kInside : static_cast<size_t>(&record - records.data());
+  }
 };
 
 /// Readable text, one record a line.

@@ -290,5 +290,88 @@ def looked_at_where_what_is_saved_is_packed():
     return looking(forward, look, w), one, Seen(w)
 
 
+@program(calls=12, captures=8)
+def views_of_what_stays_inside():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        a, b = (w * x).split([1, 2])
+        return w.expand(2, 3) * v, (w * x).expand(2, 3), a * b, a
+    def look(*results):
+        seen = []
+        for k, y in enumerate(results):
+            y.grad_fn.register_hook(lambda inputs, outputs, k=k: seen.append((k, inputs, outputs)))
+        trees = [tree(y.grad_fn) for y in results]
+        sum(y.sum() for y in results).backward()
+        return trees, seen
+    return looking(forward, look, w, v), one, Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def written_through_a_view():
+    """What comes to the view passes the base, whose history knows of the write."""
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        y = w * x
+        z = y[1:]
+        z.mul_(v[1:])
+        return y, z, z * 2
+    def look(*results):
+        seen = []
+        for k, y in enumerate(results):
+            y.register_hook(lambda g, k=k: seen.append((k, g.clone())))
+        trees = [tree(y.grad_fn) for y in results]
+        sum((k + 1) * y.sum() for k, y in enumerate(results)).backward()
+        return trees, seen
+    return looking(forward, look, w, v), one, Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def hooks_on_a_base_and_on_the_view_that_wrote_it():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        y = w * x
+        z = y[1:]
+        z.mul_(v[1:])
+        return y, z
+    def look(y, z):
+        seen = []
+        y.register_hook(lambda g: seen.append(("whole", g.clone())) or g * 2)
+        z.register_hook(lambda g: seen.append(("part", g.clone())) or g * 3)
+        (y.sum() + 2 * z.sum()).backward()
+        return seen
+    return looking(forward, look, w, v), one, Seen(w, v)
+
+
+class Square(terra.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return 2 * g * x
+
+
+@program(calls=12, captures=8)
+def around_a_function_of_the_program():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        a = (w * x).sin()
+        b = Square.apply(a.exp())
+        return b * v, b.exp(), a
+    def look(*results):
+        seen = []
+        for k, y in enumerate(results):
+            y.grad_fn.register_hook(lambda inputs, outputs, k=k: seen.append((k, inputs, outputs)))
+        trees = [tree(y.grad_fn) for y in results]
+        function = results[0].grad_fn.next_functions[0][0]
+        function.register_prehook(lambda outputs: seen.append(("function", outputs)))
+        sum(y.sum() for y in results).backward()
+        return trees, function.name(), seen, [tree(y.grad_fn) for y in results]
+    return looking(forward, look, w, v), one, Seen(w, v)
+
+
 if __name__ == "__main__":
     main()
