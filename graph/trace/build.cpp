@@ -140,7 +140,7 @@ class Builder final : SymbolicReplay::Watcher {
   void begin_stretch(size_t number) {
     number_ = number;
     std::vector<Tensor> outdated;
-    for (TraceId id : trace_.outputs) {
+    for (TraceId id : written_ ? std::span<const TraceId>(trace_.outputs) : std::span<const TraceId>()) {
       const auto* t = std::get_if<Tensor>(&replay_.value(id));
       if (t && t->defined() && autograd::has_outdated_history(*t) &&
           !autograd::is_ambiguous(autograd::find_meta(*t)->view->origin))
@@ -153,6 +153,8 @@ class Builder final : SymbolicReplay::Watcher {
 
   void begin_record(const TraceRecord& record) override {
     begin_stretch(trace_.number_of(record));
+    const auto* call = std::get_if<CallRecord>(&record.what);
+    written_ = !call || call->in_place;
     // The part before would have to call it.
     if (std::holds_alternative<HookRecord>(record.what) && parts_.count() > 1) throw CallbackOutlives();
     const bool passes =
@@ -763,6 +765,7 @@ class Builder final : SymbolicReplay::Watcher {
   std::vector<Parts::Part> connected_;
   std::vector<uint64_t> begun_;                             // by stretch: a number lower than those of its nodes
   size_t number_ = 0;                                       // of the record that is being replayed
+  bool written_ = false;                                    // something may have been, by the record before
   std::vector<size_t> first_records_{0};                    // by part
   std::set<const FunctionRecord*> functions_;               // met
   std::vector<std::pair<TraceId, uint32_t>> of_functions_;  // results, and the parts before

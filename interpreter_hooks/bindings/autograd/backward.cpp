@@ -32,7 +32,8 @@ Tensor tensor_at(Borrowed edge) {
   if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient edge", edge);
   const Ref<autograd::Node> node = node_in(PyTuple_GET_ITEM(edge, 0));
   if (const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(node.get())) return leaf->variable();
-  const long index = PyLong_AsLong(PyTuple_GET_ITEM(edge, 1));
+  // Parts of a tensor are numbered as results of one node, but have nodes of their own.
+  const long index = node->results == 1 ? 0 : PyLong_AsLong(PyTuple_GET_ITEM(edge, 1));
   check(index >= 0 && static_cast<uint32_t>(index) < node->results, "{} has {} results, and no number {}", node->name(),
         node->results, index);
   const TensorMeta* const meta = node->result_meta(static_cast<uint32_t>(index));

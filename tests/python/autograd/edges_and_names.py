@@ -158,6 +158,7 @@ def outcome(function):
 a = torch.tensor([1.0, 2.0], requires_grad=True)
 b = a * 3
 c = (b**2).sum()
+parts = (x * 2).unbind(0)
 edge, at_leaf = graph.get_gradient_edge(b), graph.get_gradient_edge(a)
 grad, one = torch.autograd.grad, torch.ones(2)
 for text in """
@@ -169,6 +170,8 @@ grad(edge, a, grad_outputs=one, retain_graph=True)
 grad(edge, a, retain_graph=True)
 grad([edge, c], a, grad_outputs=[one, None], retain_graph=True)
 grad(graph.get_gradient_edge(c), a, retain_graph=True)
+grad(sum((part * i).sum() for i, part in enumerate(parts)), [graph.get_gradient_edge(parts[1]), parts[2]], retain_graph=True)
+graph.get_gradient_edge(parts[2]).output_nr
 torch.autograd.backward(edge, one, retain_graph=True), a.grad.clone()
 torch.autograd.backward([edge], [one], retain_graph=True, inputs=[at_leaf]), a.grad.clone()
 c.backward(inputs=[at_leaf], retain_graph=True), a.grad.clone()
