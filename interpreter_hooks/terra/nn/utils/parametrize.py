@@ -135,16 +135,24 @@ def _deepcopy(self, memo):
     return twin
 
 
+def _check_form(value, made, refusal, of_value, of_made):
+    """What was made has the dtype and the shape of the value."""
+    for part in ("dtype", "shape"):
+        before, after = getattr(value, part), getattr(made, part)
+        if before != after:
+            raise ValueError(
+                f"{refusal.format(part)}, unless the `unsafe` flag is enabled.\n{of_value}.{part}: {before}\n{of_made}{part}: {after}"
+            )
+
+
 def _check_next(module, name, parametrization):
     """One that follows others: it takes the value to one of the same shape and dtype, and its right_inverse takes it back."""
-    value = getattr(module, name)
+    value, place = getattr(module, name), f"module.{name}"
     changed = parametrization(value)
     if not isinstance(changed, C.Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(changed).__name__}.")
-    for part in ("dtype", "shape"):
-        before, after = getattr(value, part), getattr(changed, part)
-        if before != after:
-            raise ValueError(f"Registering a parametrization may not change the {part} of the tensor, unless the `unsafe` flag is enabled.\n" f"module.{name}.{part}: {before}\n" f"parametrization(module.{name}).{part}: {after}")
+    refusal = "Registering a parametrization may not change the {} of the tensor"
+    _check_form(value, changed, refusal, place, f"parametrization({place}).")
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -153,10 +161,8 @@ def _check_next(module, name, parametrization):
         return
     if not isinstance(back, C.Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-    for part in ("dtype", "shape"):
-        before, after = getattr(value, part), getattr(back, part)
-        if before != after:
-            raise ValueError(f"The tensor returned by parametrization.right_inverse must have the same {part} as module.{name}, unless the `unsafe` flag is enabled.\n" f"module.{name}.{part}: {before}\n" f"returned {part}: {after}")
+    refusal = "The tensor returned by parametrization.right_inverse must have the same {} as " + place
+    _check_form(value, back, refusal, place, "returned ")
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
