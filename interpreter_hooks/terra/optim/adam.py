@@ -17,9 +17,13 @@ class Adam(CountingOptimizer):
     ):  # fmt: skip
         if not isinstance(lr, C.Tensor):
             check_not_negative(lr, "learning rate")
+        elif foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         check_not_negative(eps, "epsilon value")
         check_betas(betas)
         check_not_negative(weight_decay, "weight_decay value")
+        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, C.Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
         defaults = dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
             capturable=capturable, differentiable=differentiable, fused=fused,

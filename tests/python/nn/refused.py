@@ -46,6 +46,9 @@ torch.ones(2, dtype=torch.long).polygamma_(1) | torch.ones(2, dtype=torch.bool).
 optim.SGD({p}, lr=0.1).param_groups[0]["params"][0] is p | optim.SGD([{"params": {p}}], lr=0.1) | optim.SGD(p, lr=0.1)
 optim.SGD([{"params": [p]}, {"params": [p]}], lr=0.1) | optim.Adam([("a", p), q]) | optim.Adam([("a", p), ("a", q)])
 optim.Adam([{"params": [("a", p)]}, {"params": [q]}]) | added(("a", p), q) | added(p, ("b", q)) | added(p, p) | optim.SGD([], lr=0.1)
+optim.Adam([p], betas=(0, 0.9)) | optim.AdamW([p], betas=(torch.tensor(0.9), 0.9)) | optim.NAdam([p], betas=(0, 0.9)).defaults["betas"]
+optim.Adam([p], lr=torch.tensor(0.1), foreach=True) | optim.Adam([p], fused=True, foreach=True) | optim.SGD([p], lr=0.1, fused=True, foreach=True)
+optim.Adam([p], fused=True, differentiable=True) | optim.Adagrad([p], fused=True, foreach=True) | optim.Adam([p], betas=(1.0, 0.9))
 optim.SGD([1], lr=0.1) | optim.SGD([p * 2], lr=0.1) | optim.SparseAdam([nn.Parameter(torch.zeros(2, dtype=torch.complex64))])
 """
 
