@@ -170,5 +170,14 @@ def einsum(equation, *operands):
 
 
 def compile(model=None, **_):
-    """Gives its argument back: hot code is captured without being marked. Also a decorator with options."""
-    return (lambda function: function) if model is None else model
+    """Gives a function back, and a module in one that has it: hot code is captured without being marked. Also a decorator
+    with options."""
+    if model is None:
+        return compile
+    from .nn import Module
+
+    if not isinstance(model, Module):
+        return model
+    from ._dynamo.eval_frame import OptimizedModule
+
+    return OptimizedModule(model._orig_mod if isinstance(model, OptimizedModule) else model)
