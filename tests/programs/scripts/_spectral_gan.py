@@ -94,8 +94,8 @@ torch.manual_seed(999)
 netG, netD = Generator(), Discriminator()
 netG.apply(weights_init), netD.apply(weights_init)
 print([name for name, _ in netD.named_parameters()][:3], [name for name, _ in netD.named_buffers()][:2])
-optG = torch.optim.Adam(netG.parameters(), lr=5e-4, betas=(0.0, 0.9), eps=1e-5)
-optD = torch.optim.Adam(netD.parameters(), lr=2e-3, betas=(0.0, 0.9), eps=1e-5)
+optG = torch.optim.Adam(netG.parameters(), lr=5e-4, betas=(0.0, 0.9), eps=1e-3)
+optD = torch.optim.Adam(netD.parameters(), lr=2e-3, betas=(0.0, 0.9), eps=1e-3)
 for iteration in range(24):
     for _ in range(2):
         x, y = real_batch(16)
