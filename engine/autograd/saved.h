@@ -41,6 +41,11 @@ class SavedTensor {
   Tensor unpack(const Ref<Node>& owner) const;
   /// Its memory, whatever is there by now, without a history; undefined if it was packed.
   const Tensor& unchecked() const { return alias_; }
+  /// Gives up the tensor; origin() stays.
+  void forget() {
+    alias_.reset();
+    packed_.reset();
+  }
   /// Whether its memory has been written since.
   bool was_written() const;
   /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.

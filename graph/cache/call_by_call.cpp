@@ -13,13 +13,11 @@ namespace {
 template <class... Kinds>
 bool are_all(const std::vector<TraceRecord>& records) {
   return std::all_of(records.begin(), records.end(), [](const TraceRecord& r) {
-    if (const auto* loop = std::get_if<LoopRecord>(&r.what))
-      return (std::holds_alternative<Kinds>(r.what) || ...) && are_all<Kinds...>(loop->body->records);
-    if (const auto* branch = std::get_if<BranchRecord>(&r.what))
-      return (std::holds_alternative<Kinds>(r.what) || ...) && are_all<Kinds...>(branch->body->ways[0]) &&
-             are_all<Kinds...>(branch->body->ways[1]);
     if (const auto* function = std::get_if<FunctionRecord>(&r.what)) return function->outlives;
-    return (std::holds_alternative<Kinds>(r.what) || ...);
+    if (!(std::holds_alternative<Kinds>(r.what) || ...)) return false;
+    if (const auto* loop = std::get_if<LoopRecord>(&r.what)) return are_all<Kinds...>(loop->body->records);
+    const auto* branch = std::get_if<BranchRecord>(&r.what);
+    return !branch || (are_all<Kinds...>(branch->body->ways[0]) && are_all<Kinds...>(branch->body->ways[1]));
   });
 }
 

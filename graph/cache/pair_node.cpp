@@ -13,6 +13,7 @@
 #include "graph/cache/call_by_call.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
+#include "graph/trace/elements.h"
 
 namespace terra::graph {
 namespace {
@@ -52,10 +53,9 @@ Tensor with_history(const autograd::Edge& edge) {
 /// What an input of a region may have been.
 Tensor zeros(const TraceInput& in) {
   static const Op* full = find_op("full");
-  int64_t reach = 1;
-  for (size_t d = 0; d < in.strides.size(); ++d) reach += std::max<int64_t>(in.meta.sizes[d] - 1, 0) * in.strides[d];
+  const auto [first, end] = extent(in);
   const DeviceScope scope(in.meta.device);
-  const Tensor memory = (*full)(Dims{reach}, 0.0, in.meta.dtype);
+  const Tensor memory = (*full)(Dims{end - first}, 0.0, in.meta.dtype);
   return Tensor::view_of(memory->storage, in.meta.dtype, in.meta.sizes, in.strides, 0);
 }
 
@@ -188,9 +188,8 @@ void PairNode::release_saved() {
   selected_ = selected_ || !wanted_.empty();
   if (unfolded_ || !released() || !all_useless(spent_, selected_)) return;
   freed_ = true;
-  for (const autograd::SavedTensor& t : inputs_) histories_.push_back(t.origin(Ref<Node>(this)));
   saved_.clear();
-  inputs_.clear();
+  for (autograd::SavedTensor& t : inputs_) t.forget();
   old_.clear();
 }
 
@@ -313,7 +312,6 @@ bool PairNode::unfold() {
   unfolded_ = true;
   saved_.clear();
   inputs_.clear();
-  histories_.clear();
   for (std::vector<Watched>& memory : watched_)  // inputs are watched by the nodes that have saved them
     std::erase_if(memory, [](const Watched& w) { return w.what->kind == SavedMemory::Kind::Input; });
   return true;
@@ -331,7 +329,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
     if (!freed_ && inputs_[i].was_written()) return {};
     Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : inputs_[i].unchecked().alias());
     t->wrapped_number = in.meta.wrapped;
-    const autograd::Edge history = freed_ ? histories_[i] : inputs_[i].origin(Ref<Node>(this));
+    const autograd::Edge history = inputs_[i].origin(Ref<Node>(this));
     if (history.node) autograd::set_history(t, history.node, history.index);
   }
   const std::vector<GradientTarget>& targets = parts[part_].targets;

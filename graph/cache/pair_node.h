@@ -1,5 +1,6 @@
 // The nodes of the tape that a run of a pair leaves behind.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -64,11 +65,11 @@ class PairNode final : public autograd::FoldedNode {
   }
   /// The node of the call that made the root with that number among those of the part.
   Ref<Node> last_call(uint32_t i) { return unfold() ? edges[i].node : Ref<Node>(); }
+  Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
   /// Of a root that stays inside, which no tensor shows.
   autograd::Edge unfolded(uint32_t i) override {
     return root(i).spec == ProgramRoot::kInside && unfold() ? edges[i] : autograd::Edge();
   }
-  Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
 
  private:
   /// Memory that a call has saved, and how often it had been written by then.
@@ -143,7 +144,6 @@ class PairNode final : public autograd::FoldedNode {
   bool unfolded_ = false;                ///< gradients are handed on to the nodes of the calls, by root
   std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
   std::vector<autograd::SavedTensor> saved_, inputs_;
-  std::vector<autograd::Edge> histories_;      ///< of the inputs, once all is freed
   std::vector<std::vector<Watched>> watched_;  ///< by saving call
   std::vector<Tensor> old_;
   std::vector<Scalar> saved_scalars_;

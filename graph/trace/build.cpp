@@ -45,17 +45,6 @@ size_t count_calls(const std::vector<TraceRecord>& records) {
   return calls;
 }
 
-/// Element range [first, end) of a strided view in its storage.
-std::pair<int64_t, int64_t> extent(const TraceInput& in) {
-  int64_t first = in.offset, last = in.offset;
-  for (size_t d = 0; d < in.meta.sizes.size(); ++d) {
-    if (in.meta.sizes[d] == 0) return {in.offset, in.offset};
-    const int64_t reach = (in.meta.sizes[d] - 1) * in.strides[d];
-    (reach < 0 ? first : last) += reach;
-  }
-  return {first, last + 1};
-}
-
 /// Stretches (records, and what comes between them) that a run has replayed when a new part of the region begins, in
 /// ascending order.
 using Divisions = std::vector<size_t>;
