@@ -9,7 +9,7 @@ class OptimizedModule(Module):
 
     def __init__(self, mod, dynamo_ctx=None):
         super().__init__()
-        Module.__setattr__(self, "_orig_mod", mod)
+        self._orig_mod = mod
 
     def forward(self, *args, **kwargs):
         return self._orig_mod(*args, **kwargs)
@@ -44,7 +44,7 @@ class OptimizedModule(Module):
         raise TypeError(f"{type(self._orig_mod).__name__} does not support len()")
 
     def __dir__(self):
-        return [*super().__dir__(), *(name for name in dir(self._orig_mod))]
+        return [*super().__dir__(), *dir(self._orig_mod)]
 
     def __reduce__(self):
         return type(self), (self._orig_mod,)

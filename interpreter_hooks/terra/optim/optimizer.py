@@ -46,10 +46,10 @@ class Optimizer(StateHooks):
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(dict(group))
-        for other in ("differentiable", "foreach") if defaults.get("fused") else ():
-            if defaults.get(other):
-                together = "`fused` and `foreach` cannot be `True` together."
-                raise RuntimeError(together if other == "foreach" else "`fused` does not support `differentiable`")
+        if defaults.get("fused") and defaults.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if defaults.get("fused") and defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def add_param_group(self, param_group):
         if not isinstance(param_group, dict):
