@@ -70,6 +70,8 @@ safe_globals = _safe_globals_for
 
 def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
     """Writes an object and its tensors. Tensors that share memory do so again when they are read."""
+    if _skips_data and not _use_new_zipfile_serialization:
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
     file, _, ours = opened(f, "wb")
     try:
         if _use_new_zipfile_serialization:

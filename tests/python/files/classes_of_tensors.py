@@ -107,6 +107,11 @@ def items():
         torch.save({"x": torch.ones(2, 3), "n": 1}, file)
     file.seek(0)
     yield "without data", torch.load(file)
+    with torch.serialization.skip_data():
+        try:
+            torch.save(torch.ones(1), io.BytesIO(), _use_new_zipfile_serialization=False)
+        except RuntimeError as error:
+            yield "without data, the old way", str(error)
     yield "of a Parameter", (nn.Parameter.__module__.split(".")[1:], torch.typename(nn.Parameter).split(".")[1:])
 
 
