@@ -1,6 +1,6 @@
 # The Debian 12 packages Terra stands on, and their installation. Sourced by quickstart.sh and tests/run.sh.
 BUILD_PACKAGES="cmake ninja-build g++ pkg-config python3 libpython3.11-dev libeigen3-dev libopenblas-serial-dev
-  libdnnl-dev libspdlog-dev libcli11-dev nlohmann-json3-dev libexpat1-dev zlib1g-dev"
+  libdnnl-dev libtcmalloc-minimal4 libspdlog-dev libcli11-dev nlohmann-json3-dev libexpat1-dev zlib1g-dev"
 TEST_PACKAGES="catch2 libpython3.11-testsuite python3-numpy python3-venv"
 
 # install_packages PACKAGE...: installs those that are missing, as root or through sudo; says nothing if none is.
