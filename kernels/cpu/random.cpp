@@ -2,6 +2,7 @@
 #include "kernels/cpu/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -14,15 +15,7 @@
 namespace terra::random {
 namespace {
 
-constexpr int kWords = 624;
-constexpr int kShift = 397;
-constexpr uint32_t kUpper = 0x80000000u;
-constexpr uint32_t kLower = 0x7fffffffu;
-
-constexpr uint32_t twist(uint32_t a, uint32_t b) {
-  const uint32_t y = (a & kUpper) | (b & kLower);
-  return (y >> 1) ^ ((0u - (b & 1u)) & 0x9908b0dfu);
-}
+constexpr int kWords = cpu::kStreamWords;
 
 constexpr uint32_t temper(uint32_t y) {
   y ^= y >> 11;
@@ -32,10 +25,7 @@ constexpr uint32_t temper(uint32_t y) {
 }
 
 void refill(RandomState& s) {
-  uint32_t* w = s.words;
-  for (int i = 0; i < kWords - kShift; ++i) w[i] = w[i + kShift] ^ twist(w[i], w[i + 1]);
-  for (int i = kWords - kShift; i < kWords - 1; ++i) w[i] = w[i + kShift - kWords] ^ twist(w[i], w[i + 1]);
-  w[kWords - 1] = w[kShift - 1] ^ twist(w[kWords - 1], w[0]);
+  cpu::stream_loops().refill(s.words);
   s.left = kWords + 1;
   s.next = 0;
 }
@@ -53,7 +43,8 @@ void consume(RandomState& s, int64_t n, const Take& take) {
   }
 }
 
-/// n numbers of two words each, through a buffer that both halves of a pair surely fit in.
+/// Calls take(words, count) with raw words of count numbers, two each, n numbers in all: through a buffer that both
+/// halves of a pair surely fit in.
 template <class Take>
 void consume_pairs(RandomState& s, int64_t n, const Take& take) {
   constexpr int64_t kPairs = 512;
@@ -61,16 +52,12 @@ void consume_pairs(RandomState& s, int64_t n, const Take& take) {
   while (n > 0) {
     const int64_t run = std::min(n, kPairs);
     uint32_t* end = buffer;
-    consume(s, 2 * run, [&](const uint32_t* words, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) end[i] = temper(words[i]);
-      end += count;
-    });
+    consume(s, 2 * run, [&](const uint32_t* words, int64_t count) { end = std::copy_n(words, count, end); });
     take(buffer, run);
     n -= run;
   }
 }
 
-constexpr uint64_t join(const uint32_t* pair) { return uint64_t{pair[0]} << 32 | pair[1]; }
 constexpr double to_uniform53(uint64_t x) { return static_cast<double>(x & ((uint64_t{1} << 53) - 1)) * 0x1p-53; }
 constexpr float to_uniform24(uint32_t x) { return static_cast<float>(x & ((1u << 24) - 1)) * 0x1p-24f; }
 
@@ -190,11 +177,18 @@ void randperm(RandomState& s, int64_t* out, int64_t n) {
   for (int64_t i = 0; i + 1 < n; ++i) std::swap(out[i], out[i + static_cast<int64_t>(next32(s) % (n - i))]);
 }
 
+// u = k / 2**53 with an integer k is below p where k is below p * 2**53, a product without rounding.
 template <class T>
 void bernoulli_scaled(RandomState& s, T* out, int64_t n, double p, T scale) {
-  consume_pairs(s, n, [&](const uint32_t* pairs, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = to_uniform53(join(pairs + 2 * i)) < p ? scale : T{0};
-    out += count;
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  const uint64_t bound = p > 0 ? static_cast<uint64_t>(std::ceil(std::min(p, 1.0) * 0x1p53)) : 0;
+  const auto bits = std::bit_cast<Bits>(scale);
+  Bits* elements = reinterpret_cast<Bits*>(out);
+  consume_pairs(s, n, [&, loop = cpu::stream_loops().bernoulli<Bits>()](const uint32_t* words, int64_t count) {
+    loop(words, elements, count, bound, bits);
+    elements += count;
   });
 }
 

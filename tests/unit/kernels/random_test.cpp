@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -205,4 +207,40 @@ TEST_CASE("multinomial of one sample draws an exponential for each weight", "[ra
   CHECK(std::string(multinomial_error(none, 2, false)) ==
         "invalid multinomial distribution (sum of probabilities <= 0)");
   CHECK(multinomial_error(weights.data(), 8, true) == nullptr);
+}
+
+namespace {
+
+/// An element of bernoulli_scaled is `scale` where its number of 53 bits is below p, and one more number is drawn for
+/// each. The edges: p is one of the numbers drawn, or the number above it.
+template <class T>
+void check_bernoulli(T scale) {
+  constexpr size_t kCount = 3001;
+  RandomState stream;
+  seed(stream, 7);
+  std::vector<double> drawn(kCount);
+  for (double& u : drawn) u = uniform53(stream);
+  const uint32_t next = next32(stream);
+  for (double p : {0.0, 1e-300, 0.3, drawn[5], std::nextafter(drawn[5], 1.0), 1 - 0x1p-53, 1.0}) {
+    INFO("p = " << p << ", elements of " << sizeof(T) << " bytes");
+    RandomState s;
+    seed(s, 7);
+    std::vector<T> expected(kCount);
+    const std::unique_ptr<T[]> out(new T[kCount]);
+    for (size_t i = 0; i < kCount; ++i) expected[i] = drawn[i] < p ? scale : T{0};
+    bernoulli_scaled(s, out.get(), kCount, p, scale);
+    CHECK(std::equal(expected.begin(), expected.end(), out.get()));
+    CHECK(next32(s) == next);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Bernoulli draws compare 53 bits with p", "[random]") {
+  check_bernoulli<float>(1.25f);
+  check_bernoulli<double>(4.0 / 3);
+  check_bernoulli<int64_t>(-3);
+  check_bernoulli<int32_t>(1);
+  check_bernoulli<int16_t>(-2);
+  check_bernoulli<uint8_t>(255);
 }
