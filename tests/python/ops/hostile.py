@@ -20,7 +20,7 @@ import threading
 CHILD = str(pathlib.Path(__file__).with_name("_hostile_child.py"))
 SANITIZED = "ASAN_OPTIONS" in os.environ
 SECONDS_A_CASE = 20 * (10 if SANITIZED else 1)
-MEMORY = 1 << 30
+MEMORY = 2 << 30  # of addresses, of which a program keeps those that it once had
 SHARES = 2
 PAIRS = os.environ.get("HOSTILE_PAIRS", "0")
 
