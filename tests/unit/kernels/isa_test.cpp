@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -94,20 +95,18 @@ void check_draws(const char* level, const cpu::DrawLoops<T>& loops) {
   constexpr bool wide = sizeof(T) == 8;
   RandomState state;
   random::seed(state, 5);
-  random::next32(state);  // fills the state
-  const RandomState before = state;
   std::vector<T> expected(count), got(count);
-  std::vector<uint32_t> words;
-  for (int64_t i = 0; i < count; ++i) {
-    if (wide) {
-      const uint64_t word = random::next64(state);
-      words.insert(words.end(), {static_cast<uint32_t>(word >> 32), static_cast<uint32_t>(word)});
-      expected[i] =
-          std::fma(static_cast<T>(static_cast<double>(word & ((uint64_t{1} << 53) - 1)) * 0x1p-53), T(7), T(-2));
-    } else {
-      words.push_back(before.words[before.next + i]);  // as they are before they are tempered
-      expected[i] = std::fma(static_cast<T>(random::next32(state) & 0xffffffu) * T(0x1p-24), T(7), T(-2));
-    }
+  std::vector<uint32_t> words;  // as they are before they are tempered
+  const auto next = [&] {
+    const uint32_t tempered = random::next32(state);
+    words.push_back(state.words[state.next - 1]);
+    return tempered;
+  };
+  for (T& e : expected) {
+    const uint64_t first = next();
+    const uint64_t word = wide ? first << 32 | next() : first;
+    e = wide ? std::fma(static_cast<T>(static_cast<double>(word & ((uint64_t{1} << 53) - 1)) * 0x1p-53), T(7), T(-2))
+             : std::fma(static_cast<T>(word & 0xffffffu) * T(0x1p-24), T(7), T(-2));
   }
   loops.uniforms(words.data(), got.data(), count, T(7), T(-2));
   CHECK(got == expected);
@@ -123,6 +122,31 @@ void check_draws(const char* level, const cpu::DrawLoops<T>& loops) {
     worst = std::max(worst, static_cast<T>(std::abs(got[i] - (normal * 2 + 3))));
   }
   CHECK(worst <= 16 * std::numeric_limits<T>::epsilon());
+}
+
+/// The stream is the standard library's mt19937; an element of a Bernoulli draw is set where its 53 bits are below a
+/// bound.
+void check_stream(const char* level, const cpu::StreamLoops& loops) {
+  INFO(level << " stream");
+  RandomState state;
+  random::seed(state, 5);
+  std::vector<uint32_t> raw, tempered(3 * cpu::kStreamWords);
+  for (int turn = 0; turn < 3; ++turn) {
+    loops.refill(state.words);
+    raw.insert(raw.end(), state.words, state.words + cpu::kStreamWords);
+  }
+  std::mt19937 stream(5);
+  for (uint32_t& word : tempered) word = static_cast<uint32_t>(stream());
+  const auto drawn = [&](size_t i) {
+    return (uint64_t{tempered[2 * i]} << 32 | tempered[2 * i + 1]) & ((uint64_t{1} << 53) - 1);
+  };
+  const size_t count = tempered.size() / 2;
+  std::vector<uint64_t> expected(count), got(count);
+  for (const uint64_t bound : {uint64_t{0}, drawn(3), drawn(3) + 1, uint64_t{1} << 53}) {
+    for (size_t i = 0; i < count; ++i) expected[i] = drawn(i) < bound ? 42 : 0;
+    loops.bernoulli_64(raw.data(), got.data(), static_cast<int64_t>(count), bound, 42);
+    CHECK(got == expected);
+  }
 }
 
 /// Remainders of floats of all sizes, to the last bit those of the C library.
@@ -231,6 +255,7 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
   check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \
   check_halves<Half>(#level, *cpu::level::half_loops());                                                 \
   check_halves<BFloat16>(#level, *cpu::level::bfloat16_loops());                                         \
+  check_stream(#level, cpu::level::stream);                                                              \
   check_draws(#level, cpu::level::draw_loops_f32);                                                       \
   check_draws(#level, cpu::level::draw_loops_f64);
 
