@@ -1,10 +1,14 @@
 // Walks the tape from the roots to the leaves. No formulas here: nodes know their gradients.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <memory_resource>
 #include <optional>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/pass.h"
@@ -27,6 +31,7 @@ struct Waiting {
   std::vector<bool> own;      // which of them the pass has made itself: nobody else sees them change
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
+  bool queued = false;        // has been ready
 };
 
 /// A gradient in the dtype of the result that it is for: nodes read its elements as such.
@@ -100,7 +105,7 @@ class Pass {
     if (selective_) mark_wanted();
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
-      if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get());
+      if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get(), w);
     while (!ready_.empty()) {
       Node* node = ready_.top();
       ready_.pop();
@@ -117,14 +122,13 @@ class Pass {
   };
 
   void count_consumers(const std::vector<Edge>& roots) {
-    std::vector<Node*> stack;
+    std::pmr::vector<Node*> stack(&memory_);
     for (const Edge& root : roots)
       if (waiting_.try_emplace(root.node.get()).second) stack.push_back(root.node.get());
     while (!stack.empty()) {
       Node* node = stack.back();
       stack.pop_back();
-      order_.push_back(node);
-      if (ends_.count(node)) continue;
+      if (!ends_.empty() && ends_.count(node)) continue;
       for (const Edge& e : node->edges) {
         if (!e.node) continue;
         auto [it, fresh] = waiting_.try_emplace(e.node.get());
@@ -137,7 +141,8 @@ class Pass {
   void mark_wanted() {
     std::unordered_set<const Node*> targets;
     for (const Edge& e : captures_) targets.insert(e.node.get());
-    std::vector<Node*> by_age = order_;
+    std::vector<Node*> by_age;
+    for (const auto& [node, w] : waiting_) by_age.push_back(node);
     std::sort(by_age.begin(), by_age.end(), [](Node* a, Node* b) { return a->sequence < b->sequence; });
     // A node is older than its consumers except for leaves' AccumulateGrad, which have no edges: visit those first.
     std::stable_partition(by_age.begin(), by_age.end(), [](Node* n) { return n->edges.empty(); });
@@ -207,11 +212,11 @@ class Pass {
   }
 
   void arrived(const Edge& edge) {
-    if (--waiting_[edge.node.get()].missing == 0) enqueue(edge.node.get());
+    if (Waiting& w = waiting_[edge.node.get()]; --w.missing == 0) enqueue(edge.node.get(), w);
   }
 
-  void enqueue(Node* node) {
-    if (queued_.insert(node).second) ready_.push(node);
+  void enqueue(Node* node, Waiting& w) {
+    if (!std::exchange(w.queued, true)) ready_.push(node);
   }
 
   void take(const Node* node, const std::vector<Tensor>& grads) {
@@ -235,7 +240,7 @@ class Pass {
     std::vector<Tensor> grads = std::move(w.grads);
     grads.resize(node->results);
     std::vector<bool> wanted;
-    if (ends_.count(node)) return take(node, grads);
+    if (!ends_.empty() && ends_.count(node)) return take(node, grads);
     if (selective_)
       for (const Edge& e : node->edges) wanted.push_back(e.node && waiting_[e.node.get()].wanted);
     const bool deeper = !selective_ || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
@@ -279,10 +284,11 @@ class Pass {
   std::unordered_set<const Node*> ends_;
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
-  std::unordered_map<Node*, Waiting> waiting_;
-  std::vector<Node*> order_;
-  std::unordered_set<Node*> queued_;
-  std::priority_queue<Node*, std::vector<Node*>, Later> ready_;
+  // A small graph needs no memory but this.
+  std::array<std::byte, 4096> first_memory_;
+  std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};
+  std::pmr::unordered_map<Node*, Waiting> waiting_{&memory_};
+  std::priority_queue<Node*, std::pmr::vector<Node*>, Later> ready_{Later(), std::pmr::vector<Node*>(&memory_)};
 };
 
 /// Edges and gradients of the roots, with PyTorch's checks.

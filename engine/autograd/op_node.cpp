@@ -6,6 +6,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
+#include "engine/memory/inline_array.h"
 #include "engine/ops/call.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/rules.h"
@@ -45,16 +46,15 @@ class FlatNode final : public Node {
 
 /// Unpacks saved tensors for one application of the rule, each when it is first asked for.
 struct OpNode::Loader final : Backward::Source {
-  explicit Loader(OpNode& node)
-      : node(node),
-        args(node.constants_.args().begin(), node.constants_.args().end()),
-        tensors(node.saved_.size()),
-        results(node.saved_results_.size()) {}
+  explicit Loader(OpNode& node) : node(node), args(node.params()), results(node.saved_results_.size()) {
+    std::copy_n(node.constants_.args().begin(), node.params(), args.data());
+  }
 
   void load_param(int p) override {
     if (std::exchange(loaded[static_cast<size_t>(p)], true)) return;
+    tensors.resize(node.edges.size());
     const size_t begin = node.first_meta_[static_cast<size_t>(p)], end = node.first_meta_[static_cast<size_t>(p) + 1];
-    for (size_t i = begin; i < end; ++i)
+    for (size_t i = begin; i < end && !node.saved_.empty(); ++i)
       if (node.saved_[i].defined()) tensors[i] = node.saved_[i].unpack(Ref<Node>(&node));
     if (node.op_.sig().params[static_cast<size_t>(p)].type == ParamType::TensorList)
       args[static_cast<size_t>(p)] = Arg(std::span<const Tensor>(tensors.data() + begin, end - begin));
@@ -68,7 +68,7 @@ struct OpNode::Loader final : Backward::Source {
   }
 
   OpNode& node;
-  std::vector<Arg> args;
+  InlineArray<Arg, kMaxParams> args;
   std::vector<Tensor> tensors, results;
   bool loaded[kMaxParams] = {};
 };
@@ -96,10 +96,19 @@ void check_may_be_saved(const Op& op, std::span<const Arg> args) {
 }  // namespace
 
 OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node_name(args)), constants_(args, 0) {
+  size_t tensors = 0;
+  for (const Arg& a : args) {
+    if (a.is_tensor()) ++tensors;
+    if (a.kind() == Arg::Kind::TensorList) tensors += a.tensors().size();
+  }
+  edges.reserve(tensors);
+  metas_.reserve(tensors + 1);  // and the result
   const auto visit = [&](const Tensor& t, bool save) {
     // What stands for a Python number in a graph is a constant of the call, which no rule declares.
-    const bool kept = t.defined() && (save || t->wrapped_number);
-    saved_.push_back(kept ? SavedTensor(t, false) : SavedTensor());
+    if (t.defined() && (save || t->wrapped_number)) {
+      if (saved_.empty()) saved_.resize(tensors);
+      saved_[edges.size()] = SavedTensor(t, false);
+    }
     if (!t.defined()) {
       metas_.emplace_back();
       edges.emplace_back();
@@ -110,53 +119,54 @@ OpNode::OpNode(const Op& op, std::span<const Arg> args) : op_(op), name_(op.node
   };
   check_may_be_saved(op, args);
   for (size_t p = 0; p < args.size(); ++p) {
-    first_meta_.push_back(static_cast<uint16_t>(metas_.size()));
+    first_meta_[p] = static_cast<uint16_t>(edges.size());
     const bool save = op.saved >> p & 1;
     if (args[p].is_tensor()) visit(args[p].tensor(), save);
     if (args[p].kind() == Arg::Kind::TensorList)
       for (const Tensor& t : args[p].tensors()) visit(t, save);
   }
-  first_meta_.push_back(static_cast<uint16_t>(metas_.size()));
+  first_meta_[args.size()] = static_cast<uint16_t>(edges.size());
 }
 
 void OpNode::save_results(std::span<const Tensor> made) {
+  constexpr size_t kMaxSavedResults = 32 - kMaxParams;  // the bits of `saved` that are left for them
   results = static_cast<uint32_t>(made.size());
   for (size_t i = 0; i < made.size(); ++i) {
-    result_metas_.push_back({made[i].dtype(), made[i].sizes(), false, made[i].device()});
-    const bool save = op_.saved & saves_result(static_cast<int>(i));
-    saved_results_.push_back(save ? SavedTensor(made[i], true, static_cast<uint32_t>(i)) : SavedTensor());
+    metas_.push_back({made[i].dtype(), made[i].sizes(), false, made[i].device()});
+    if (i >= kMaxSavedResults || !(op_.saved & saves_result(static_cast<int>(i)))) continue;
+    if (saved_results_.empty()) saved_results_.resize(made.size());
+    saved_results_[i] = SavedTensor(made[i], true, static_cast<uint32_t>(i));
   }
 }
 
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   if (released_) fail_spent();
   Loader loader(*this);
-  const size_t params = first_meta_.size() - 1;
   uint32_t needed = 0;
-  for (size_t p = 0; p < params; ++p)
+  for (size_t p = 0; p < params(); ++p)
     for (size_t i = first_meta_[p]; i < first_meta_[p + 1]; ++i)
       if (edges[i].node) needed |= 1u << p;
   Backward::Call call;
   call.op = &op_;
   call.source = &loader;
-  call.args = loader.args;
+  call.args = {loader.args.data(), params()};
   call.results = loader.results;
-  call.metas = metas_;
-  call.first_meta = first_meta_;
-  call.result_metas = result_metas_;
+  call.metas = std::span(metas_).first(edges.size());
+  call.first_meta = std::span(first_meta_).first(params() + 1);
+  call.result_metas = std::span(metas_).subspan(edges.size());
   call.grads = grads;
   call.needed = needed;
-  std::vector<std::vector<Tensor>> out(params);
+  std::vector<std::vector<Tensor>> out(params());
   Backward backward(call, out);
   op_.gradient(backward);
 
-  std::vector<Tensor> flat(edges.size());
-  for (size_t p = 0; p < params; ++p)  // a rule may set the gradient of an operand that was not given: it has no edge
+  std::vector<Tensor> gradients(edges.size());
+  for (size_t p = 0; p < params(); ++p)  // a rule may set the gradient of an operand that was not given: it has no edge
     for (size_t i = 0; i < out[p].size() && first_meta_[p] + i < first_meta_[p + 1]; ++i)
       if (edges[first_meta_[p] + i].node)
-        flat[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
-  if (op_.is(kPiecewise) && grad_enabled()) depend_on_operand(flat);
-  return flat;
+        gradients[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
+  if (op_.is(kPiecewise) && grad_enabled()) depend_on_operand(gradients);
+  return gradients;
 }
 
 void OpNode::depend_on_operand(std::vector<Tensor>& gradients) const {
@@ -202,7 +212,7 @@ Sight sight_of(const Op& op, size_t param, const Arg& arg) {
 std::vector<int> OpNode::seen_edges() const {
   std::vector<int> seen;
   size_t nowhere = 0;  // behind the others: 2 * x is x * 2
-  for (size_t p = 0; p + 1 < first_meta_.size(); ++p) {
+  for (size_t p = 0; p < params(); ++p) {
     const size_t begin = first_meta_[p], end = first_meta_[p + 1];
     for (size_t i = begin; i < end; ++i) {
       const TensorMeta& meta = metas_[i];
@@ -218,9 +228,8 @@ std::vector<int> OpNode::seen_edges() const {
 
 const SavedTensor* OpNode::saved(std::string_view name) const {
   const auto kept = [](const SavedTensor& s) { return s.defined() ? &s : nullptr; };
-  const auto& params = op_.sig().params;
-  for (size_t p = 0; p + 1 < first_meta_.size() && !saved_.empty(); ++p)
-    if (params[p].name == name && first_meta_[p] < first_meta_[p + 1]) return kept(saved_[first_meta_[p]]);
+  for (size_t p = 0; p < params() && !saved_.empty(); ++p)
+    if (op_.sig().params[p].name == name && first_meta_[p] < first_meta_[p + 1]) return kept(saved_[first_meta_[p]]);
   for (size_t i = 0; i < saved_results_.size(); ++i)
     if (name == (i == 0 ? "result" : fmt::format("result{}", i))) return kept(saved_results_[i]);
   return nullptr;

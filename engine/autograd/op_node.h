@@ -1,5 +1,6 @@
 // The tape node of an op call: calls the gradient rule of the op's record.
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,13 +30,14 @@ class OpNode final : public Node {
   void each_saved(const std::function<void(const SavedTensor&)>& visit) const override;
   /// What is kept of a parameter by its name, or of a result ("result", "result1", ...); null if nothing is.
   const SavedTensor* saved(std::string_view name) const;
-  const TensorMeta* result_meta(uint32_t i) const override { return &result_metas_[i]; }
+  const TensorMeta* result_meta(uint32_t i) const override { return &metas_[edges.size() + i]; }
   const TensorMeta* whole_meta() const override;
   Tensor place_in(const Tensor& whole) const override;
 
  private:
   struct Loader;
 
+  size_t params() const { return op_.sig().params.size(); }
   /// With gradients recorded: those that don't require grad become functions of operand 0 (kPiecewise).
   void depend_on_operand(std::vector<Tensor>& gradients) const;
 
@@ -43,11 +45,11 @@ class OpNode final : public Node {
   std::string_view name_;                        // of a record; empty: the op's own
   std::unique_ptr<std::vector<Edge>> operands_;  // of the composite whose last part this is
   OwnedArgs constants_;                          // numbers, lists, strings; tensors are None
-  std::vector<SavedTensor> saved_;  // of the tensors among the arguments, one by one; undefined if not declared
-  std::vector<SavedTensor> saved_results_;
-  std::vector<TensorMeta> metas_;     // of the tensors among the arguments, one by one
-  std::vector<uint16_t> first_meta_;  // per parameter, and the end
-  std::vector<TensorMeta> result_metas_;
+  // Of the tensors among the arguments, one by one; undefined if not declared. Empty if none is.
+  std::vector<SavedTensor> saved_;
+  std::vector<SavedTensor> saved_results_;                // the same of the results; empty if no rule asks for them
+  std::vector<TensorMeta> metas_;                         // of the tensors among the arguments, then of the results
+  std::array<uint16_t, kMaxParams + 1> first_meta_ = {};  // per parameter, and the end
   bool released_ = false;
 };
 

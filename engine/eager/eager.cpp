@@ -1,10 +1,13 @@
 #include "engine/eager/eager.h"
 
+#include <algorithm>
+
 #include "engine/autograd/autograd.h"
 #include "engine/eager/deferred_op.h"
 #include "engine/eager/kernel_call.h"
 #include "engine/eager/value_dependent.h"
 #include "engine/errors/errors.h"
+#include "engine/memory/inline_array.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
@@ -173,16 +176,16 @@ class EagerEmitter final : public Emitter {
     outs.reserve(targets.size());
     for (const Tensor& t : targets) outs.push_back(t->view());
     std::vector<Tensor> copies;
-    copies.reserve(args.size());
-    std::vector<Arg> safe(args.begin(), args.end());
-    for (size_t i = 0; i < safe.size() && !op.writes; ++i) {
+    InlineArray<Arg, kMaxParams> safe(args.size());
+    std::copy(args.begin(), args.end(), safe.data());
+    for (size_t i = 0; i < args.size() && !op.writes; ++i) {
       if (!safe[i].is_tensor()) continue;
       const TensorImpl& operand = *safe[i].impl();
       const TensorImpl& target = *targets[0];
       const bool harmless = (op.is(kElementwise) || i == 0) && same_view(operand, target);
       if (operand.storage == target.storage && !harmless) safe[i] = Arg(copies.emplace_back(contiguous_copy(operand)));
     }
-    run_kernel(op, safe, outs, device);
+    run_kernel(op, {safe.data(), args.size()}, outs, device);
   }
 
   /// The kernel needs memory of its own: its results are copied over the targets.

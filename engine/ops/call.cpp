@@ -30,7 +30,7 @@ struct Prepared {
   DType half = DType::F32;    ///< the dtype of 16 bits that results with fractions go back to; F32: none
   bool keeps_halves = false;  ///< the emitter gets floats of 16 bits as they are, though the kernel doesn't
   std::vector<Tensor> converted;
-  std::vector<std::vector<Tensor>> converted_lists;
+  std::vector<std::vector<Tensor>> converted_lists;  ///< whose elements stay where they are when the lists move
 
   std::span<const Arg> span() const { return {args.data(), count}; }
 };
@@ -225,8 +225,6 @@ bool keeps_halves(const Op& op, const Prepared& p) {
 
 /// Brings the operands to the dtypes that the kernel computes in.
 void promote(const Op& op, Prepared& p) {
-  p.converted.reserve(p.count);  // Args point into these
-  p.converted_lists.reserve(p.count);
   if (op.promotion != Promotion::None) {
     p.common = common_dtype(op, p);
     if (op.is(kRefusesBool)) check_no_bool(p);
@@ -258,8 +256,6 @@ void promote_composite(const Op& op, Prepared& p) {
     any |= half_in(p.args[i]) != DType::F32;
   }
   if (!any || (p.half = common_half(p.span())) == DType::F32) return;
-  p.converted.reserve(p.count);  // Args point into these
-  p.converted_lists.reserve(p.count);
   for (size_t i = 0; i < p.count; ++i)
     if (half_in(p.args[i]) != DType::F32) convert_halves(p, i);
 }

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "engine/errors/errors.h"
+#include "engine/memory/spare.h"
 #include "engine/ops/call.h"
 
 namespace terra {
@@ -29,7 +30,9 @@ Op::Op(OpRecord record) : OpRecord(std::move(record)), parsed(parse_signature(si
 }
 
 Tensor Op::call_first(std::span<const Arg> args) const {
-  std::vector<Tensor> results;
+  static thread_local Spare<std::vector<Tensor>> kept;
+  Spare<std::vector<Tensor>>::Use use(kept);
+  std::vector<Tensor>& results = use.get();
   call(*this, args, results);
   return std::move(results.front());
 }
