@@ -470,36 +470,15 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Results that are views of what the program sees as well: a write to either concerns both. Views that have elements
-  /// in common concern each other through their base, and those without a history get one that way: it leaves the
-  /// region with them, whoever sees it.
+  /// Results that are views: a write to one concerns its base, and those that have elements in common with it. The base
+  /// leaves the region with them, whoever sees it.
   void collect_views() {
-    std::map<const TensorImpl*, std::vector<Tensor>> of_unseen;
-    const auto view_of = [&](size_t k) -> const autograd::Meta* {
+    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases are added
       const autograd::Meta* meta = autograd::find_meta(kept_[k]);
-      return meta && meta->view && program_.tensors[k].source != TensorSpec::Source::Input ? meta : nullptr;
-    };
-    const auto seen = [&](const Tensor& base) {
-      return spec_numbers_.contains(base.get()) || input_number(base.get()) >= 0;
-    };
-    for (size_t k = 0; k < kept_.size(); ++k)
-      if (const autograd::Meta* meta = view_of(k); meta && !seen(meta->base))
-        of_unseen[meta->base.get()].push_back(kept_[k]);
-    const auto is_computed = [](const Tensor& t) { return autograd::history(t).node.get() != nullptr; };
-    for (const auto& [key, views] : of_unseen) {
-      const bool computed = std::any_of(views.begin(), views.end(), is_computed);
-      const auto refuses_writes = [](const Tensor& t) {  // and says of which node it is a result
-        return t->requires_grad() && autograd::find_meta(t)->view->origin == autograd::ViewOrigin::OneOfMany;
-      };
-      if ((views.size() > 1 && !computed) || have_common_elements(views) ||
-          std::any_of(views.begin(), views.end(), refuses_writes))
-        spec_of(autograd::find_meta(views.front())->base);
-    }
-    for (size_t k = 0; k < kept_.size(); ++k) {  // kept_ grows while bases that are inputs are added
-      const autograd::Meta* meta = view_of(k);
-      if (!meta || !seen(meta->base)) continue;
+      if (!meta || !meta->view || program_.tensors[k].source == TensorSpec::Source::Input) continue;
       const auto view = meta->view;
-      program_.tensors[k].base = spec_of(meta->base);
+      const uint32_t base = spec_of(meta->base);
+      program_.tensors[k].base = base;
       program_.tensors[k].view = view;
     }
   }

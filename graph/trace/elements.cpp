@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace terra::graph {
-namespace {
-
-/// Calls visit(place in memory) for every element.
-template <class F>
-void each_place(const Tensor& t, size_t dim, int64_t place, F&& visit) {
-  if (dim == t.rank()) return visit(static_cast<size_t>(place));
-  for (int64_t i = 0; i < t.sizes()[dim]; ++i) each_place(t, dim + 1, place + i * t.strides()[dim], visit);
-}
-
-}  // namespace
 
 std::pair<int64_t, int64_t> extent(const TraceInput& in) {
   int64_t first = in.offset, last = in.offset;
@@ -37,22 +28,6 @@ bool may_share_elements(const Dims& sizes, const Dims& strides) {
     reach += (size - 1) * stride;
   }
   return false;
-}
-
-bool have_common_elements(const std::vector<Tensor>& views) {
-  for (const Tensor& view : views)
-    if (may_share_elements(view.sizes(), view.strides())) return true;
-  if (views.size() < 2) return false;
-  std::vector<bool> taken;
-  bool common = false;
-  for (const Tensor& view : views) {
-    each_place(view, 0, view->offset, [&](size_t place) {
-      if (place >= taken.size()) taken.resize(place + 1, false);
-      common = common || taken[place];
-      taken[place] = true;
-    });
-  }
-  return common;
 }
 
 }  // namespace terra::graph

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "graph/trace/trace.h"
 
@@ -12,7 +11,5 @@ namespace terra::graph {
 std::pair<int64_t, int64_t> extent(const TraceInput& in);
 /// Whether elements of the view may be in one place of memory: no dimension steps over all that those below it reach.
 bool may_share_elements(const Dims& sizes, const Dims& strides);
-/// Whether two of the views of one memory, or one with itself, have an element in common.
-bool have_common_elements(const std::vector<Tensor>& views);
 
 }  // namespace terra::graph

@@ -231,5 +231,49 @@ def views_side_by_side():
     return g, lambda i: (t(i),), None
 
 
+def base_of(f):
+    """Calls f with and without gradients and looks at what the view that it returns is a view of."""
+    def g(w):
+        here = sys._getframe()  # nothing that a graph goes past
+        seen = []
+        for x in w.detach(), w.detach().requires_grad_() * 2:
+            view = f(x)
+            base = view._base
+            seen.append((view._is_view(), base.detach(), base.grad_fn and base.grad_fn.name(), view._version))
+            view.mul_(2.0)
+            seen.append((base.detach(), view.grad_fn and view.grad_fn.name(), base._version))
+        return seen
+    g.target = f
+    return g, lambda i: (t(i),), None
+
+
+@program(calls=12, captures=8)
+def base_that_nobody_else_sees():
+    def f(x):
+        y = x * 2
+        return y[2:]
+    return base_of(f)
+
+
+@program(calls=12, captures=8)
+def base_of_what_was_written():
+    def f(x):
+        y = x * 2
+        view = y.view(3, 4)[1:]
+        view.add_(1.0)
+        return view
+    return base_of(f)
+
+
+@program(calls=12, captures=8)
+def view_of_what_was_written():
+    def f(x):
+        y = x * 2
+        view = y.view(3, 4).t()
+        y.add_(1.0)
+        return view
+    return base_of(f)
+
+
 if __name__ == "__main__":
     main()
