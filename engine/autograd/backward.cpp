@@ -29,6 +29,7 @@ std::atomic<bool> nan_is_an_error = false;
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
   std::vector<bool> own;      // which of them the pass has made itself: nobody else sees them change
+  std::vector<Tensor> first;  // of those: the part that views have been added to so far, as long as it is one
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
   bool queued = false;        // has been ready
@@ -188,27 +189,38 @@ class Pass {
   }
 
   void deliver_to_place(const Node& node, const Tensor& g) {
-    static const Op *full = find_op("full"), *clone = find_op("clone"), *copy = find_op("copy");
+    static const Op *full = find_op("full"), *add = find_op("add"), *copy = find_op("copy");
     const Edge& edge = node.edges[0];
     const TensorMeta& whole = *node.whole_meta();
     Waiting& w = waiting_[edge.node.get()];
     w.grads.resize(edge.node->results);
     w.own.resize(edge.node->results);
-    Tensor& sum = w.grads[edge.index];
-    const bool is_first = !sum.defined();
-    if (is_first) {
+    w.first.resize(edge.node->results);
+    Tensor &sum = w.grads[edge.index], &first = w.first[edge.index];
+    if (!sum.defined()) {
       const DeviceScope there(whole.device);
       sum = (*full)(whole.sizes, 0.0, whole.dtype);
+      first = node.place_in(sum);
+      copy->in_place(first, g);
     } else if (!w.own[edge.index]) {
-      sum = (*clone)(sum);
+      const Tensor both = sum_of(node.place_in(sum), g);
+      sum = (*add)(sum, 0.0);
+      first = node.place_in(sum);
+      copy->in_place(first, both);
+    } else {
+      Tensor place = node.place_in(sum);
+      if (first.defined() &&
+          !(place->offset == first->offset && place.sizes() == first.sizes() && place.strides() == first.strides())) {
+        // The zeros around what views add are added as well: they make 0.0 of -0.0.
+        const Tensor both = sum_of(place, g);
+        add->in_place(first, 0.0);
+        copy->in_place(place, both);
+        first.reset();
+      } else {
+        add_to(place, g);
+      }
     }
     w.own[edge.index] = true;
-    Tensor place = node.place_in(sum);
-    // To zeros that others add to as well it is added, too: -0.0 becomes 0.0 as in a sum of tensors.
-    if (is_first && w.missing == 1)
-      copy->in_place(place, g);
-    else
-      add_to(place, g);
   }
 
   void arrived(const Edge& edge) {
@@ -238,6 +250,7 @@ class Pass {
     const Ref<Node> alive(node);
     Waiting& w = waiting_[node];
     std::vector<Tensor> grads = std::move(w.grads);
+    w.first.clear();
     grads.resize(node->results);
     std::vector<bool> wanted;
     if (!ends_.empty() && ends_.count(node)) return take(node, grads);

@@ -90,6 +90,19 @@ results.append(("signs of zeros", str(sign.grad)))
 sign.grad = None
 (sign[0] * -0.0 + sign[1]).backward()
 results.append(("signs of sums", str(sign.grad)))
+SIGNS = [
+    lambda x, zero: x[0] * zero,
+    lambda x, zero: x[0] * zero + x[0] * zero,
+    lambda x, zero: x[0] * zero + x[1] * zero,
+    lambda x, zero: x[1:].sum() * zero + x[:2].sum() * zero,
+    lambda x, zero: x[:2].sum() * zero + x[:3].sum() * zero,
+    lambda x, zero: x[0] * zero + x[0] * zero + x[2] * zero,
+    lambda x, zero: (x * zero).sum() + x[1] * zero,
+    lambda x, zero: x[1] * zero + (x * zero).sum(),
+]
+for _ in range(14):
+    signs = [torch.autograd.grad(f(sign, torch.tensor(-0.0)), sign)[0].signbit() for f in SIGNS]
+results.append(("signs where views meet", signs))
 table = torch.nn.Embedding(4, 2, sparse=True)
 torch.nn.init.ones_(table.weight)
 (table(torch.tensor([1, 1])).sum() + table.weight[2].sum()).backward()
