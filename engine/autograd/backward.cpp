@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory_resource>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <unordered_map>
@@ -107,11 +108,7 @@ class Pass {
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
       if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get(), w);
-    while (!ready_.empty()) {
-      Node* node = ready_.top();
-      ready_.pop();
-      visit(node);
-    }
+    while (!ready_.empty()) visit_first();
   }
 
  private:
@@ -276,8 +273,25 @@ class Pass {
     }
     out.resize(node->edges.size());
     grads.clear();
-    for (size_t i = 0; i < node->edges.size(); ++i) {
-      const Edge& e = node->edges[i];
+    hand_on(*node, out);
+  }
+
+  void visit_first() {
+    Node* node = ready_.top();
+    ready_.pop();
+    visit(node);
+  }
+
+  void hand_on(Node& node, std::vector<Tensor>& out) {
+    const std::vector<uint32_t> turns = out.size() > 1 ? node.turns() : std::vector<uint32_t>();
+    std::vector<uint32_t> order(turns.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return turns[a] < turns[b]; });
+    for (size_t k = 0; k < out.size(); ++k) {
+      const size_t i = turns.empty() ? k : order[k];
+      if (!turns.empty() && k > 0 && turns[i] != turns[order[k - 1]])
+        while (!ready_.empty() && ready_.top()->edges.empty()) visit_first();
+      const Edge& e = node.edges[i];
       if (!e.node) continue;
       deliver(e, out[i]);
       out[i].reset();

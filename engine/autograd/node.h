@@ -53,6 +53,9 @@ class Node : public Counted {
   virtual Tensor place_in(const Tensor& /*whole*/) const { return {}; }
   /// Calls visit(saved) for everything that apply may unpack.
   virtual void each_saved(const std::function<void(const SavedTensor&)>&) const {}
+  /// Of a node that stands for many calls, behind an apply: by edge, how many of the calls had been passed when it got
+  /// the last of its gradient. Leaves are served in that order. Empty for all others.
+  virtual std::vector<uint32_t> turns() const { return {}; }
   /// Which edges take part in what hooks of the node see and give, by their places in `edges`; -1 for one that
   /// PyTorch's node has and that leads nowhere.
   virtual std::vector<int> seen_edges() const;

@@ -180,6 +180,18 @@ void PairNode::select(const std::vector<bool>* wanted) {
   for (size_t j = 0; wanted && j + 1 < first_edges().size(); ++j) wanted_.push_back((*wanted)[first_edges()[j]]);
 }
 
+std::vector<uint32_t> PairNode::turns() const {
+  if (unfolded_ || ways().calls_before.empty()) return {};
+  std::vector<uint32_t> turns(edges.size(), 0);
+  for (size_t k = 0; k < last_.size(); ++k) {
+    if (!last_[k]) continue;
+    for (size_t j = 0; j + 1 < first_edges().size(); ++j)
+      for (uint32_t e = first_edges()[j]; e < first_edges()[j + 1]; ++e)
+        turns[e] = std::max(turns[e], ways().calls_before[k][j]);
+  }
+  return turns;
+}
+
 void PairNode::release_saved() {
   const std::vector<bool> spent = spent_after(last_);
   for (size_t c = 0; c < spent.size(); ++c)

@@ -180,9 +180,14 @@ class Builder final : SymbolicReplay::Watcher {
             "the result of an autograd.Function keeps its gradient, which is computed after the region");
       program_.functions.push_back({spec, part, id});
     }
+    std::multimap<uint64_t, std::pair<Tensor, uint32_t>> by_use;  // which is the order that leaves are served in
+    for (uint32_t i : trace_inputs_) {
+      if (!inputs_[i].requires_grad) continue;
+      const autograd::Edge edge = autograd::gradient_edge(leaf_.at(i));
+      by_use.emplace(edge.node ? edge.node->sequence : 0, std::pair(leaf_.at(i), tensor_number_[i]));
+    }
     std::vector<std::pair<Tensor, uint32_t>> inputs;
-    for (uint32_t i : trace_inputs_)
-      if (inputs_[i].requires_grad) inputs.emplace_back(leaf_.at(i), tensor_number_[i]);
+    for (const auto& [use, input] : by_use) inputs.push_back(input);
     connected_ = parts_.connect(roots_, inputs, spec_numbers_);
   }
 

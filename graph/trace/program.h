@@ -134,6 +134,8 @@ struct SavingCalls {
 struct PartWays {
   std::vector<std::vector<bool>> leads;  ///< by root: to which targets
   std::vector<SavingCalls> saving;
+  /// By root and target: how many calls a pass has behind it when the last gradient comes to the target; 0: none does.
+  std::vector<std::vector<uint32_t>> calls_before;
 };
 
 /// What one node of the tape stands for (graph/trace/parts.h). Gradients for the roots of later parts come first.

@@ -37,6 +37,17 @@ PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> tar
         if (behind[j]) reached[j] = true;
     }
   }
+  PartWays result;
+  result.calls_before.assign(roots.size(), std::vector<uint32_t>(targets.size(), 0));
+  std::unordered_multimap<const autograd::Node*, size_t> ends;
+  for (size_t j = 0; j < targets.size(); ++j) ends.emplace(autograd::gradient_edge(targets[j]).node.get(), j);
+  uint32_t calls = 0;
+  for (auto node = by_age.rbegin(); node != by_age.rend(); ++node, ++calls) {
+    for (const autograd::Edge& e : (*node)->edges)
+      for (auto [end, last] = ends.equal_range(e.node.get()); end != last; ++end)
+        for (size_t k = 0; k < roots.size(); ++k)
+          if (ways[*node].roots[k]) result.calls_before[k][end->second] = calls + 1;
+  }
   std::map<std::pair<std::vector<bool>, std::vector<bool>>, std::vector<SavedMemory>> different;
   for (autograd::Node* node : by_age) {
     std::vector<SavedMemory> seen;
@@ -49,7 +60,6 @@ PartWays ways_between(std::span<const Tensor> roots, std::span<const Tensor> tar
     std::vector<SavedMemory>& all = different[{ways[node].roots, ways[node].targets}];
     std::move(seen.begin(), seen.end(), std::back_inserter(all));
   }
-  PartWays result;
   for (const Tensor& root : roots) result.leads.push_back(ways[autograd::history(root).node.get()].targets);
   for (auto& [way, memory] : different) result.saving.push_back({way.first, way.second, std::move(memory)});
   return result;

@@ -366,6 +366,47 @@ def post_accumulate_hook_outside():
 
 
 @program(calls=12, captures=8)
+def post_accumulate_hooks_in_turn():
+    """Leaves come to their gradients one after another, whichever result it is that these are taken of."""
+    leaves = [leaf(i) for i in range(5)]
+    turns = []
+    for i, w in enumerate(leaves):
+        w.register_post_accumulate_grad_hook(lambda p, i=i: turns.append(i))
+    def forward(x):
+        a = terra.tanh(leaves[3] * x + leaves[0]) * leaves[2] - leaves[1]
+        return a, terra.sin(leaves[4] * x) + leaves[2] * 2 + leaves[0] * 3
+    def f(x, i):
+        here = sys._getframe()
+        a, b = forward(x)
+        turns.clear()
+        (a, b, a * b)[i].sum().backward()
+        return list(turns)
+    f.target = forward
+    return f, lambda i: (t(i), i // 4), Seen(*leaves)
+
+
+@program(calls=12, captures=8)
+def hook_that_raises():
+    """The leaves that came before have their gradients by then."""
+    leaves = [leaf(i) for i in range(4)]
+    def fail(g):
+        raise KeyError("no")
+    leaves[2].register_hook(fail)
+    def forward(x):
+        return (terra.exp(leaves[0] * x) + leaves[2] * x) * leaves[1] + leaves[3]
+    def f(x):
+        here = sys._getframe()
+        for w in leaves:
+            w.grad = None
+        try:
+            forward(x).sum().backward()
+        except KeyError:
+            return [w.grad is None for w in leaves]
+    f.target = forward
+    return f, lambda i: (t(i),), Seen(*leaves)
+
+
+@program(calls=12, captures=8)
 def gradient_retained():
     w = leaf(1)
     def f(x):
