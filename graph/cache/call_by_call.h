@@ -12,7 +12,7 @@ namespace terra::graph {
 /// Whether nothing but what the calls make is different when they have been made again: neither what came in, nor a
 /// gradient, nor a function of the program that was told.
 bool is_repeatable(const Trace& trace);
-/// The same with values that are others: the calls are the same ones whatever the values are.
+/// The same with values that are others: it is known by them what the calls are.
 bool is_settled(const Trace& trace);
 
 /// What a region is given once more, and which part of it is meant: the records from `first` on and before `end`.
@@ -25,8 +25,8 @@ struct GivenAgain {
 };
 
 /// The histories of the roots when the part ends. `inputs`: those of the trace, or in their place. Throws InternalError
-/// where these values lead another way, and Error for what the ops refuse.
+/// where these values lead another way, but for others than those of the run, and Error for what the ops refuse.
 std::vector<autograd::Edge> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs,
-                                             const GivenAgain& given);
+                                             const GivenAgain& given, bool others);
 
 }  // namespace terra::graph

@@ -91,6 +91,7 @@ void RunPast::keep_written(const Program& p) {
     if (copy == copies.end()) continue;
     old[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
     if (!t.requires_grad()) continue;
+    writes_views = writes_views || (t.autograd && t.autograd->is_view);
     const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
     autograd::set_history(old[i], edge.node, edge.index);
   }
@@ -106,6 +107,7 @@ PairNode::PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_
       backward_(halves.backward[part]),
       spent_(saving().size(), false),
       old_(past.old),
+      writes_views_(past.writes_views),
       scalars_(past.scalars),
       random_(past.random) {
   results = static_cast<uint32_t>(roots().size());
@@ -137,8 +139,7 @@ void PairNode::save(const std::vector<Tensor>& inputs, const Runner::Made& made)
       watched.push_back({storage, storage->version(), &m});
     }
   }
-  for (size_t i = 0; i < inputs.size(); ++i)
-    inputs_.push_back(old_[i].defined() ? autograd::SavedTensor() : autograd::SavedTensor(inputs[i], false));
+  for (size_t i = 0; i < inputs.size(); ++i) inputs_.emplace_back(old_[i].defined() ? old_[i] : inputs[i], false);
 }
 
 std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
@@ -306,8 +307,8 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
 
 bool PairNode::unfold() {
   if (unfolded_) return true;
-  const bool possible = shared_->request.derivatives.empty() && halves_.forward.program().writes.empty() &&
-                        is_repeatable(*shared_->trace) && !autograd::pass_under_way();
+  const bool possible = shared_->request.derivatives.empty() && !writes_views_ && is_repeatable(*shared_->trace) &&
+                        !autograd::pass_under_way();
   if (!possible || (released() && !(freed_ && is_settled(*shared_->trace)))) return false;
   const autograd::UnpackedScope unpacked;
   std::optional<std::vector<autograd::Edge>> own;
@@ -324,12 +325,22 @@ bool PairNode::unfold() {
   unfolded_ = true;
   saved_.clear();
   inputs_.clear();
-  for (std::vector<Watched>& memory : watched_)  // inputs are watched by the nodes that have saved them
-    std::erase_if(memory, [](const Watched& w) { return w.what->kind == SavedMemory::Kind::Input; });
+  const auto is_watched_by_calls = [&](const Watched& w) {  // by those that have saved it
+    return w.what->kind == SavedMemory::Kind::Input && (freed_ || !old_[w.what->index].defined());
+  };
+  for (std::vector<Watched>& memory : watched_) std::erase_if(memory, is_watched_by_calls);
+  old_.clear();
   return true;
 }
 
 std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
+  std::map<const Storage*, Ref<Storage>> copies;  // of what the calls write
+  const auto own_memory = [&](const Tensor& t, bool written) {
+    if (!written) return t.alias();
+    Ref<Storage>& copy = copies[t->storage.get()];
+    if (!copy) copy = Storage::copied(*t->storage);
+    return Tensor::view_of(copy, t.dtype(), t.sizes(), t.strides(), t->offset);
+  };
   const std::vector<TraceInput>& inputs = shared_->request.inputs ? *shared_->request.inputs : shared_->trace->inputs;
   const std::vector<ProgramPart>& parts = shared_->parts;
   GivenAgain given{{}, scalars_, parts[part_].first, shared_->trace->records.size(), {}, {}};
@@ -339,7 +350,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
     if (!freed_ && inputs_[i].was_written()) return {};
-    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : inputs_[i].unchecked().alias());
+    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : own_memory(inputs_[i].unchecked(), old_[i].defined()));
     t->wrapped_number = in.meta.wrapped;
     const autograd::Edge history = inputs_[i].origin(Ref<Node>(this));
     if (history.node) autograd::set_history(t, history.node, history.index);
@@ -355,7 +366,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   for (const uint32_t k : roots()) given.roots.push_back(shared_->roots[k].value);
   if (given.histories.contains(kNoValue) || std::count(given.roots.begin(), given.roots.end(), kNoValue)) return {};
   const RandomPast past(halves_.forward.program().generators, random_);
-  std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given);
+  std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given, freed_);
   for (const autograd::Edge& edge : own)
     if (!edge.node) return {};
   return own;

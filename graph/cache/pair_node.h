@@ -23,7 +23,8 @@ struct RunPast {
   void keep_written(const Program& p);
 
   std::vector<Tensor> inputs;
-  std::vector<Tensor> old;  ///< by input: as it was before the run wrote it; undefined for others
+  std::vector<Tensor> old;    ///< by input: as it was before the run wrote it; undefined for others
+  bool writes_views = false;  ///< among those are views with a history, which is their base's by now
   std::vector<Scalar> scalars;
   std::vector<RandomState> random;  ///< before the run, of the program's generators
 };
@@ -147,6 +148,7 @@ class PairNode final : public autograd::FoldedNode {
   std::vector<autograd::SavedTensor> saved_, inputs_;
   std::vector<std::vector<Watched>> watched_;  ///< by saving call
   std::vector<Tensor> old_;
+  const bool writes_views_;
   std::vector<Scalar> saved_scalars_;
   const std::vector<Scalar> scalars_;
   const std::vector<RandomState> random_;

@@ -373,5 +373,70 @@ def around_a_function_of_the_program():
     return looking(forward, look, w, v), one, Seen(w, v)
 
 
+def looked_at_twice(y):
+    """Before its backward and behind it."""
+    before = tree(y.grad_fn)
+    y.backward(retain_graph=True)
+    y.backward()
+    return before, tree(y.grad_fn)
+
+
+@program(calls=12, captures=8)
+def behind_writes_to_a_buffer():
+    w = leaf(1)
+    buffer = terra.zeros(3)
+    def forward(x):
+        buffer.mul_(0.5).add_(x)
+        return [(buffer.clone() * w).tanh().sum()]
+    return looking(forward, looked_at_twice, w), one, Seen(w, buffer)
+
+
+@program(calls=12, captures=8)
+def behind_a_normalization():
+    norm, net = terra.nn.BatchNorm1d(5), Net()
+    def forward(x):
+        return [norm(net.a(x)).relu().sum()]
+    return looking(forward, looked_at_twice, *net.parameters(), *norm.parameters()), \
+        lambda i: (t(i, 8).reshape(2, 4),), Seen(net, norm, norm.running_mean)
+
+
+@program(calls=12, captures=8)
+def behind_a_write_to_what_came():
+    """Hooks there are met, and what was saved by calls is watched."""
+    w, v = leaf(1), leaf(2)
+    def forward(h):
+        h.mul_(v)
+        return [(h.exp() + v).sum(), h]
+    def f(x, write):
+        here = sys._getframe()
+        w.grad = v.grad = None
+        seen = []
+        y, h = forward(w * x)
+        node = y.grad_fn.next_functions[0][0]
+        node.register_hook(lambda inputs, outputs: seen.append((node.name(), inputs)))
+        trees = tree(y.grad_fn), tree(h.grad_fn)
+        if write:
+            h.add_(1)
+        y.backward()
+        return trees, seen
+    f.target = forward
+    return f, lambda i: (t(i), i % 3 == 2), Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def behind_a_backward_and_a_number():
+    """What was freed shows the calls that there were."""
+    w = leaf(1)
+    def forward(x):
+        y = w * x
+        if y.sum() > -100:
+            y = y.sin()
+        return [(y * (y.sum().item() * 0 + 2)).sum()]
+    def look(y):
+        y.backward()
+        return tree(y.grad_fn)
+    return looking(forward, look, w), one, Seen(w)
+
+
 if __name__ == "__main__":
     main()
