@@ -75,15 +75,12 @@ struct OpNode::Loader final : Backward::Source {
 
 namespace {
 
-/// The ops that save each operand for the gradients of the others alone.
-constexpr std::string_view kProducts[] = {"mul", "addcmul", "mm", "bmm", "addmm", "linear", "conv2d", "conv3d"};
-
 /// Throws for an inference tensor that a gradient is going to need.
 void check_may_be_saved(const Op& op, std::span<const Arg> args) {
   const auto requires_grad = [&](size_t p) { return args[p].is_tensor() && args[p].impl()->requires_grad(); };
   for (size_t p = 0; p < args.size(); ++p) {
     if (!(op.saved >> p & 1) || !args[p].is_tensor() || !args[p].impl()->is_inference()) continue;
-    bool needed = std::find(std::begin(kProducts), std::end(kProducts), op.name) == std::end(kProducts);
+    bool needed = !op.saved_for_others;
     for (size_t other = 0; other < args.size() && !needed; ++other)
       needed = other != p && (op.saved >> other & 1) && requires_grad(other);
     check(!needed || args[p].impl()->wrapped_number,
@@ -156,15 +153,11 @@ std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   call.result_metas = std::span(metas_).subspan(edges.size());
   call.grads = grads;
   call.needed = needed;
-  std::vector<std::vector<Tensor>> out(params());
-  Backward backward(call, out);
-  op_.gradient(backward);
-
   std::vector<Tensor> gradients(edges.size());
-  for (size_t p = 0; p < params(); ++p)  // a rule may set the gradient of an operand that was not given: it has no edge
-    for (size_t i = 0; i < out[p].size() && first_meta_[p] + i < first_meta_[p + 1]; ++i)
-      if (edges[first_meta_[p] + i].node)
-        gradients[first_meta_[p] + i] = fit(std::move(out[p][i]), metas_[first_meta_[p] + i]);
+  Backward backward(call, gradients);
+  op_.gradient(backward);
+  for (size_t i = 0; i < edges.size(); ++i)
+    gradients[i] = edges[i].node ? fit(std::move(gradients[i]), metas_[i]) : Tensor();
   if (op_.is(kPiecewise) && grad_enabled()) depend_on_operand(gradients);
   return gradients;
 }
@@ -179,21 +172,6 @@ void OpNode::depend_on_operand(std::vector<Tensor>& gradients) const {
   }
 }
 
-/// Operands that PyTorch's node shows even where they were not given.
-constexpr std::pair<std::string_view, uint32_t> kAlwaysSeen[] = {
-    {"conv1d", params({2})},           {"conv2d", params({2})},           {"conv3d", params({2})},
-    {"conv_transpose1d", params({2})}, {"conv_transpose2d", params({2})}, {"conv_transpose3d", params({2})},
-    {"batch_norm", params({3, 4})},    {"layer_norm", params({2, 3})},    {"group_norm", params({2, 3})},
-    {"clamp_tensor", params({1, 2})},
-};
-/// Ops to which a number is a tensor in PyTorch; to others it makes another overload.
-constexpr std::string_view kOfTensorsOnly[] = {"add", "sub", "mul", "true_divide", "div"};
-
-template <class T>
-bool contains(const T& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 /// Indices and masks have no edge.
 Sight sight_of(const Op& op, size_t param, const Arg& arg) {
   const ParamType type = op.sig().params[param].type;
@@ -203,10 +181,8 @@ Sight sight_of(const Op& op, size_t param, const Arg& arg) {
   if (arg.is_tensor() && !arg.impl()->wrapped_number)
     return is_inexact(arg.impl()->dtype) || promoted ? Sight::Edge : Sight::None;
   if (arg.is_tensor() || arg.kind() == Arg::Kind::Scalar)
-    return contains(kOfTensorsOnly, op.name) && !(op.name == "sub" && param == 0) ? Sight::Nowhere : Sight::None;
-  const auto* row = std::find_if(std::begin(kAlwaysSeen), std::end(kAlwaysSeen),
-                                 [&op](const auto& each) { return each.first == op.name; });
-  return row != std::end(kAlwaysSeen) && (row->second >> param & 1) ? Sight::Nowhere : Sight::None;
+    return op.seen_numbers >> param & 1 ? Sight::Nowhere : Sight::None;
+  return op.seen_absent >> param & 1 ? Sight::Nowhere : Sight::None;
 }
 
 std::vector<int> OpNode::seen_edges() const {
@@ -218,7 +194,7 @@ std::vector<int> OpNode::seen_edges() const {
       const TensorMeta& meta = metas_[i];
       const bool promoted = op_.promotion != Promotion::None && (op_.promoted >> p & 1);
       if (!meta.wrapped && (is_inexact(meta.dtype) || promoted)) seen.push_back(static_cast<int>(i));
-      if (meta.wrapped) nowhere += contains(kOfTensorsOnly, op_.name);
+      if (meta.wrapped) nowhere += op_.seen_numbers >> p & 1;
     }
     if (begin == end) nowhere += sight_of(op_, p, constants_.args()[p]) == Sight::Nowhere;
   }

@@ -1,6 +1,7 @@
 #include "engine/ops/arg.h"
 
-#include <cstring>
+#include <algorithm>
+#include <new>
 
 #include "engine/errors/errors.h"
 
@@ -11,35 +12,41 @@ void Arg::no_number() const {
                                           : "an op needs a number that is only known when the graph runs");
 }
 
-OwnedArgs::OwnedArgs(std::span<const Arg> args, uint32_t keep_tensors) {
-  args_.reserve(args.size());
+OwnedArgs::OwnedArgs(std::span<const Arg> args, uint32_t keep_tensors) : count_(args.size()) {
+  if (args.empty()) return;
+  size_t integers = 0, letters = 0;
+  for (const Arg& a : args) {
+    if (a.kind() == Arg::Kind::IntList) integers += a.ints().size();
+    if (a.kind() == Arg::Kind::String) letters += a.text().size();
+  }
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(args.size_bytes() + integers * sizeof(int64_t) + letters);
+  Arg* const copies = reinterpret_cast<Arg*>(memory_.get());
+  int64_t* integer = reinterpret_cast<int64_t*>(copies + args.size());
+  char* letter = reinterpret_cast<char*>(integer + integers);
   for (size_t i = 0; i < args.size(); ++i) {
     const Arg& a = args[i];
     const bool keep = keep_tensors >> i & 1;
+    Arg copy = a;
     switch (a.kind()) {
       case Arg::Kind::Tensor:
         if (keep) tensors_.push_back(a.tensor());
-        args_.push_back(keep ? a : Arg());
+        if (!keep) copy = Arg();
         break;
       case Arg::Kind::TensorList:
         if (keep) lists_.emplace_back(a.tensors().begin(), a.tensors().end());
-        args_.push_back(keep ? Arg(std::span<const Tensor>(lists_.back())) : Arg());
+        copy = keep ? Arg(std::span<const Tensor>(lists_.back())) : Arg();
         break;
-      case Arg::Kind::IntList: {
-        const auto ints = a.ints();
-        auto& copy = ints_.emplace_back(std::make_unique<int64_t[]>(ints.size()));
-        std::copy(ints.begin(), ints.end(), copy.get());
-        args_.push_back(Arg(std::span<const int64_t>(copy.get(), ints.size())));
+      case Arg::Kind::IntList:
+        copy = Arg(std::span<const int64_t>(integer, a.ints().size()));
+        integer = std::copy(a.ints().begin(), a.ints().end(), integer);
         break;
-      }
-      case Arg::Kind::String: {
-        auto& copy = texts_.emplace_back(std::make_unique<char[]>(a.text().size()));
-        std::memcpy(copy.get(), a.text().data(), a.text().size());
-        args_.push_back(Arg(std::string_view(copy.get(), a.text().size())));
+      case Arg::Kind::String:
+        copy = Arg(std::string_view(letter, a.text().size()));
+        letter = std::copy(a.text().begin(), a.text().end(), letter);
         break;
-      }
-      default: args_.push_back(a);
+      default: break;
     }
+    new (copies + i) Arg(copy);
   }
 }
 

@@ -1,7 +1,9 @@
 // One argument of an op call, before anybody decided whether to compute it now or later.
 #pragma once
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,7 +77,7 @@ class Arg {
   };
 };
 
-static_assert(sizeof(Arg) == 24);
+static_assert(sizeof(Arg) == 24 && std::is_trivially_copyable_v<Arg> && std::is_trivially_destructible_v<Arg>);
 
 /// Calls visit(const TensorImpl&) for every tensor among the arguments.
 template <class F>
@@ -97,14 +99,16 @@ class OwnedArgs {
   OwnedArgs(OwnedArgs&&) noexcept = default;
   OwnedArgs& operator=(OwnedArgs&&) noexcept = default;
 
-  std::span<const Arg> args() const { return args_; }
+  std::span<const Arg> args() const {
+    return memory_ ? std::span(std::launder(reinterpret_cast<const Arg*>(memory_.get())), count_)
+                   : std::span<const Arg>();
+  }
 
  private:
-  std::vector<Arg> args_;
+  std::unique_ptr<std::byte[]> memory_;  // the arguments, the integers of their lists, the letters of their texts
+  size_t count_ = 0;
   std::vector<std::vector<Tensor>> lists_;  // inner buffers keep their address when the outer vector moves
   std::vector<Tensor> tensors_;
-  std::vector<std::unique_ptr<int64_t[]>> ints_;
-  std::vector<std::unique_ptr<char[]>> texts_;
 };
 
 }  // namespace terra

@@ -1,5 +1,6 @@
 // What a gradient rule sees. Rules emit ops, so the same rule serves the tape, the graph and higher derivatives.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "engine/ops/op.h"
@@ -31,7 +32,8 @@ class Backward {
     std::span<const Tensor> grads;  ///< one per result; undefined where no gradient arrived
     uint32_t needed = 0;            ///< bit p: somebody wants the gradient of parameter p
   };
-  Backward(const Call& call, std::vector<std::vector<Tensor>>& out) : call_(call), out_(out) {}
+  /// `out`: the gradients, of all tensors among the arguments as `metas`.
+  Backward(const Call& call, std::span<Tensor> out) : call_(call), out_(out) {}
 
   /// Gradient of result i; zeros if none arrived.
   Tensor grad(int i = 0) const;
@@ -65,13 +67,18 @@ class Backward {
 
   /// True iff the gradient of parameter i is wanted.
   bool needs(int i) const { return (call_.needed >> i & 1) != 0; }
-  void set(int i, Tensor gradient) { out_[i].assign(1, std::move(gradient)); }
+  /// A parameter that was not given has no gradient: nothing is set.
+  void set(int i, Tensor gradient) {
+    if (call_.first_meta[i + 1] > call_.first_meta[i]) out_[call_.first_meta[i]] = std::move(gradient);
+  }
   /// Gradients of a list parameter, one per element.
-  void set_list(int i, std::vector<Tensor> gradients) { out_[i] = std::move(gradients); }
+  void set_list(int i, std::vector<Tensor> gradients) {
+    std::move(gradients.begin(), gradients.end(), out_.begin() + call_.first_meta[i]);
+  }
 
  private:
   const Call& call_;
-  std::vector<std::vector<Tensor>>& out_;
+  const std::span<Tensor> out_;
 };
 
 }  // namespace terra

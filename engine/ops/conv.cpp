@@ -275,7 +275,9 @@ const Op conv2d{{.name = "conv2d",
                  .shape = convolution_shape,
                  .gradient = convolution_gradient,
                  .saved = saves({0, 1}),
+                 .saved_for_others = true,
                  .grad_fn = "ConvolutionBackward0",
+                 .seen_absent = params({2}),
                  .samples = {{"randn(2, 3, 6, 5), randn(4, 3, 3, 2), randn(4)"},
                              {"randn(2, 2, 5, 5), randn(3, 2, 3, 3), None, 2, 1"},
                              {"randn(1, 4, 6, 6), randn(6, 2, 3, 3), randn(6), (1, 2), (1, 0), (2, 1), 2"},
@@ -298,6 +300,7 @@ const Op conv1d{
      .flags = kFunction | kFunctional,
      .composite = conv1d_of,
      .grad_fn = "ConvolutionBackward0",
+     .seen_absent = params({2}),
      .samples = {{"randn(2, 3, 6), randn(4, 3, 3), randn(4)"}, {"randn(3, 6), randn(4, 3, 3), None, 2, 1"}}}};
 const Op conv_transpose2d{
     {.name = "conv_transpose2d",
@@ -309,6 +312,7 @@ const Op conv_transpose2d{
      .flags = kFunction | kFunctional,
      .composite = conv_transpose_of,
      .grad_fn = "ConvolutionBackward0",
+     .seen_absent = params({2}),
      .samples = {{"randn(2, 3, 4, 4), randn(3, 2, 3, 3), randn(2), 2, 1, 1"},
                  {"randn(1, 2, 3, 3), randn(2, 2, 2, 2)"}}}};
 const Op conv_transpose1d{
@@ -320,6 +324,7 @@ const Op conv_transpose1d{
      .flags = kFunction | kFunctional,
      .composite = conv_transpose1d_of,
      .grad_fn = "ConvolutionBackward0",
+     .seen_absent = params({2}),
      .samples = {{"randn(2, 3, 4), randn(3, 2, 3), randn(2), 2"}}}};
 const Op conv2d_backward_input{{.name = "conv2d_backward_input",
                                 .signature =
@@ -353,7 +358,9 @@ const Op conv3d{
      .shape = convolution_shape,
      .gradient = convolution_gradient,
      .saved = saves({0, 1}),
+     .saved_for_others = true,
      .grad_fn = "ConvolutionBackward0",
+     .seen_absent = params({2}),
      .samples = {{"randn(2, 3, 4, 6, 5), randn(4, 3, 2, 3, 2), randn(4)"},
                  {"randn(2, 2, 5, 4, 5), randn(3, 2, 3, 3, 3), None, 2, 1"},
                  {"randn(1, 4, 3, 6, 6), randn(6, 2, 2, 3, 3), randn(6), (1, 1, 2), (1, 1, 0), (1, 2, 1), 2"},
@@ -377,6 +384,7 @@ const Op conv_transpose3d{
      .flags = kFunction | kFunctional,
      .composite = conv_transpose_of,
      .grad_fn = "ConvolutionBackward0",
+     .seen_absent = params({2}),
      .samples = {{"randn(2, 3, 2, 4, 3), randn(3, 2, 2, 3, 3), randn(2), 2, (0, 1, 1), 1"},
                  {"randn(2, 2, 3, 3), randn(2, 2, 2, 1, 2), None, 1, 0, (2, 0, 0), 1, (3, 1, 1)"}}}};
 const Op conv3d_backward_input{

@@ -266,6 +266,7 @@ const Op batch_norm{
      .example = "terra.nn.functional.batch_norm(terra.randn(4, 2), None, None, training=True).shape",
      .flags = kFunctional | kMovesBytes,
      .composite = batch_norm_of,
+     .seen_absent = params({3, 4}),
      .samples = {{"randn(4, 3, 2, 2), None, None, randn(3), randn(3), True"},
                  {"randn(5, 3), None, None, None, None, True"},
                  {"randn(4, 3, 5), fixed(0.1, 0.2, -0.3), fixed(1.5, 0.7, 1.0), randn(3), randn(3), False"}}}};
@@ -309,6 +310,7 @@ const Op layer_norm{
      .gradient = layer_norm_gradient,
      .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
      .grad_fn = "NativeLayerNormBackward0",
+     .seen_absent = params({2, 3}),
      .samples = {
          {"randn(4, 5), (5,), randn(5), randn(5)"}, {"randn(2, 3, 4), (3, 4)"}, {"randn(3, 4), (4,), randn(4)"}}}};
 const Op layer_norm_backward{
@@ -329,6 +331,7 @@ const Op group_norm{
      .flags = kFunctional | kKeepsFormat,
      .composite = group_norm_of,
      .grad_fn = "NativeGroupNormBackward0",
+     .seen_absent = params({2, 3}),
      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
 const Op rms_norm{
     {.name = "rms_norm",

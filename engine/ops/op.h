@@ -98,6 +98,7 @@ struct OpRecord {
   HostRule host = nullptr;            ///< kHost
   GradientRule gradient = nullptr;    ///< emits ops; null: not differentiable
   uint32_t saved = 0;                 ///< saves({0, 1}) | saves_result()
+  bool saved_for_others = false;      ///< a product: a saved parameter is for the gradients of the others alone
   uint32_t reuses = 0;                ///< bit p: the kernel's result may lie where parameter p does, if it is like it
   uint32_t writes = 0;                ///< bit p: parameter p (tensor or list) is replaced by result p' in order
   std::string_view aliases = "";      ///< other Python names, comma-separated ("absolute", "arccos")
@@ -105,6 +106,8 @@ struct OpRecord {
   /// the nodes inside.
   std::string_view grad_fn = "";
   NameRule grad_fn_of = nullptr;  ///< where it depends on the arguments
+  uint32_t seen_absent = 0;       ///< bit p: PyTorch's node shows operand p where it was not given, too
+  uint32_t seen_numbers = 0;      ///< bit p: a number for parameter p is a tensor to PyTorch, not another overload
   std::vector<Sample> samples = {};
 };
 

@@ -153,6 +153,7 @@ const Op clamp_tensor{{.name = "clamp_tensor",
                        .flags = kInPlace,
                        .composite = clamp_tensor_of,
                        .grad_fn = "ClampBackward0",
+                       .seen_absent = params({1, 2}),
                        .samples = {{"randn(3, 4), randn(4) - 1, randn(4) + 1"}, {"randn(3, 4), max=randn(4)"}}}};
 const Op clamp_between{
     {.name = "clamp_between",

@@ -94,6 +94,7 @@ void cat_gradient(Backward& b) {
   const Tensor g = b.grad();
   const int64_t dim = wrap_dim(b.integer(1), g.rank());
   std::vector<Tensor> parts;
+  parts.reserve(list.size());
   int64_t at = 0;
   for (const TensorMeta& t : list) {
     if (t.sizes.size() != g.rank()) {  // an empty one that joins anything
