@@ -1,6 +1,7 @@
 #include "engine/eager/eager.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/autograd/autograd.h"
 #include "engine/eager/deferred_op.h"
@@ -11,6 +12,7 @@
 #include "engine/ops/devices.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/inference.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/registry.h"
 #include "engine/ops/replaced_args.h"
 #include "engine/tensor/epoch.h"
@@ -37,6 +39,13 @@ bool same_view(const TensorImpl& a, const TensorImpl& b) {
   fail(ErrorKind::NotImplementedError,
        "Could not run 'aten::{}' with arguments from the 'SparseCPU' backend: it takes tensors that to_dense() makes.",
        op.name);
+}
+
+/// Folds, whose kernels widen elements and round results themselves.
+bool is_fold(const Op& op) {
+  static const Op* const kFolds[] = {&ops::sum,  &ops::prod,           &ops::amax,
+                                     &ops::amin, &ops::sum_of_squares, &ops::sum_of_numbers};
+  return std::find(std::begin(kFolds), std::end(kFolds), &op) != std::end(kFolds);
 }
 
 /// The operands are no symbols and not sparse. True: all of them are on the CPU.
@@ -135,7 +144,8 @@ class EagerEmitter final : public Emitter {
 
   /// Work that is put off goes into graphs, which fuse the conversions themselves.
   bool widens(const Op& op) const override {
-    return op.is(kElementwise) && !deferred_work() && kernel_of(op, Device()).run == nullptr;
+    if (deferred_work()) return false;
+    return op.is(kElementwise) ? kernel_of(op, Device()).run == nullptr : is_fold(op);
   }
 
  private:

@@ -216,10 +216,10 @@ bool wants_gradient(const Op& op, std::span<const Arg> args) {
 
 /// Whether the emitter is to get floats of 16 bits as they are: all tensors are such, on the host, and no gradient will
 /// ask for what they were converted to.
-bool keeps_halves(const Op& op, const Prepared& p) {
-  if (!is_floating(p.common) || wants_gradient(op, p.span()) || !current_emitter().widens(op)) return false;
+bool keeps_halves(const Op& op, const Prepared& p, DType half) {
+  if (!is_floating(half) || wants_gradient(op, p.span()) || !current_emitter().widens(op)) return false;
   bool all = true;
-  each_tensor(p.span(), [&](const TensorImpl& t) { all &= t.dtype == p.common && t.device.is_cpu(); });
+  each_tensor(p.span(), [&](const TensorImpl& t) { all &= t.dtype == half && t.device.is_cpu(); });
   return all;
 }
 
@@ -229,7 +229,7 @@ void promote(const Op& op, Prepared& p) {
     p.common = common_dtype(op, p);
     if (op.is(kRefusesBool)) check_no_bool(p);
     if (op.name == "addcdiv") check_no_integer_division(p);
-    if (is_half(p.common) && !op.is(kMovesBytes) && !(p.keeps_halves = keeps_halves(op, p))) {
+    if (is_half(p.common) && !op.is(kMovesBytes) && !(p.keeps_halves = keeps_halves(op, p, p.common))) {
       p.half = p.common;
       p.common = computed_in(p.common);
     }
@@ -238,7 +238,7 @@ void promote(const Op& op, Prepared& p) {
   } else if (!op.is(kMovesBytes | kView | kHost) && !(op.is(kSameFloats) && mixes_floats(p.span()))) {
     for (size_t i = 0; i < p.count; ++i) {
       const DType half = half_in(p.args[i]);
-      if (half == DType::F32 || takes_as_it_is(op, half)) continue;
+      if (half == DType::F32 || takes_as_it_is(op, half) || (p.keeps_halves = keeps_halves(op, p, half))) continue;
       p.half = half;
       convert_halves(p, i);
     }

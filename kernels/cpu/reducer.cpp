@@ -5,6 +5,7 @@
 
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/copy.h"
+#include "kernels/cpu/halves.h"
 #include "kernels/cpu/iteration.h"
 
 namespace terra::cpu {
@@ -21,6 +22,8 @@ constexpr int64_t kGrainElements = 64 << 10;
 /// A contiguous piece shorter than this is collected in a buffer with its neighbours.
 constexpr int64_t kShortPiece = 32;
 constexpr int64_t kBuffer = 1024;
+/// Elements, and rows of columns, that a reducer folds in the precision of floats before their sums meet in f64.
+constexpr int64_t kPassElements = 4096, kPassRows = 64;
 /// So many rows of at most so many elements are folded as columns, one element of each row at a time.
 constexpr int64_t kShortRow = 24;
 
@@ -57,14 +60,55 @@ void split_dims(const View& out, const View& in, uint64_t reduced, Spaces& s) {
   simplify(s.folded);
 }
 
+/// Elements as a reducer meets them: those of 16 bits are widened, a pass of it at a time, so that they are folded in
+/// the order of floats that lie alike.
+class Source {
+ public:
+  explicit Source(DType dtype) : size(static_cast<int64_t>(size_of(dtype))), half_(half_loops_of(dtype)) {}
+
+  /// *acc takes in n elements that lie side by side.
+  void fold_row(const Reducer& r, void* acc, const char* x, int64_t n) const {
+    if (half_ == nullptr) return r.row(acc, x, n);
+    alignas(64) float floats[kPassElements];
+    for (int64_t i = 0; i < n; i += kPassElements) {
+      const int64_t count = std::min(kPassElements, n - i);
+      widen(floats, x + i * size, count);
+      r.row(acc, floats, count);
+    }
+  }
+  /// acc takes in rows of such elements, which lie `stride` bytes apart.
+  void fold_columns(const Reducer& r, void* acc, const char* x, int64_t stride, int64_t rows, int64_t columns) const {
+    if (half_ == nullptr) return r.columns(acc, x, stride, rows, columns);
+    alignas(64) float floats[kPassRows * kColumns];
+    const int64_t step = columns * static_cast<int64_t>(sizeof(float));
+    for (int64_t i = 0; i < rows; i += kPassRows) {
+      const int64_t count = std::min(kPassRows, rows - i);
+      for (int64_t k = 0; k < count; ++k) widen(floats + k * columns, x + (i + k) * stride, columns);
+      r.columns(acc, floats, step, count, columns);
+    }
+  }
+
+  const int64_t size;  ///< of an element, in bytes
+
+ private:
+  void widen(float* to, const char* from, int64_t n) const {
+    char* const data[] = {reinterpret_cast<char*>(to), const_cast<char*>(from)};
+    const int64_t strides[] = {sizeof(float), size};
+    half_->widen(data, strides, n, nullptr);
+  }
+
+  const HalfLoops* half_;
+};
+
 /// Folds elements [begin, end) of the folded space of the output whose elements lie `offset` bytes on.
-void fold_range(const Reducer& r, const Iteration& folded, int64_t offset, int64_t begin, int64_t end, int64_t size,
-                void* acc) {
+void fold_range(const Reducer& r, const Iteration& folded, int64_t offset, int64_t begin, int64_t end,
+                const Source& source, void* acc) {
   if (begin == end) return;
-  const int64_t stride = folded.strides[0][folded.rank - 1];
-  if (stride == size && folded.rank == 1) return r.row(acc, folded.data[0] + offset + begin * size, end - begin);
+  const int64_t size = source.size, stride = folded.strides[0][folded.rank - 1];
+  if (stride == size && folded.rank == 1)
+    return source.fold_row(r, acc, folded.data[0] + offset + begin * size, end - begin);
   if (stride == size && folded.sizes[folded.rank - 1] >= kShortPiece) {
-    for_rows(folded, begin, end, [&](char* const* at, int64_t n) { r.row(acc, at[0] + offset, n); });
+    for_rows(folded, begin, end, [&](char* const* at, int64_t n) { source.fold_row(r, acc, at[0] + offset, n); });
     return;
   }
   alignas(64) char buffer[kBuffer * kMaxElementSize];
@@ -77,16 +121,16 @@ void fold_range(const Reducer& r, const Iteration& folded, int64_t offset, int64
       held += count;
       done += count;
       if (held == kBuffer) {
-        r.row(acc, buffer, held);
+        source.fold_row(r, acc, buffer, held);
         held = 0;
       }
     }
   });
-  if (held > 0) r.row(acc, buffer, held);
+  if (held > 0) source.fold_row(r, acc, buffer, held);
 }
 
 /// One output at a time: its elements lie closer together than the outputs' do.
-void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
+void reduce_rows(const Reducer& r, const Spaces& s, const Source& source) {
   const int64_t blocks = blocks_of(s.folded.numel, kRowBlock);
   const int64_t per_item = std::max<int64_t>(1, std::min(s.folded.numel, kRowBlock));
   const int64_t grain = std::max<int64_t>(1, kGrainElements / per_item);
@@ -105,7 +149,7 @@ void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
       for_outputs(begin, end, [&](int64_t offset, char* out) {
         alignas(8) char acc[kMaxAccBytes];
         r.start(acc, 1);
-        fold_range(r, s.folded, offset, 0, s.folded.numel, size, acc);
+        fold_range(r, s.folded, offset, 0, s.folded.numel, source, acc);
         r.finish(out, acc, 1);
       });
     });
@@ -119,7 +163,7 @@ void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
       const int64_t output = item / blocks, from = item % blocks * kRowBlock;
       for_outputs(output, output + 1, [&](int64_t offset, char*) {
         r.start(part(item), 1);
-        fold_range(r, s.folded, offset, from, std::min(from + kRowBlock, s.folded.numel), size, part(item));
+        fold_range(r, s.folded, offset, from, std::min(from + kRowBlock, s.folded.numel), source, part(item));
       });
     }
   });
@@ -133,7 +177,8 @@ void reduce_rows(const Reducer& r, const Spaces& s, int64_t size) {
 }
 
 /// Neighbouring outputs at once: they lie closer together than the elements of one do.
-void reduce_columns(const Reducer& r, const Spaces& s, int64_t size) {
+void reduce_columns(const Reducer& r, const Spaces& s, const Source& source) {
+  const int64_t size = source.size;
   const int last = s.kept.rank - 1;
   const int64_t width = s.kept.sizes[last];
   const int64_t in_stride = s.kept.strides[0][last], out_stride = s.kept.strides[1][last];
@@ -161,13 +206,13 @@ void reduce_columns(const Reducer& r, const Spaces& s, int64_t size) {
         const char* x = at[0] + offset;
         const int64_t stride = s.folded.strides[0][folded_last];
         if (in_stride == size) {
-          r.columns(acc, x, stride, rows, columns);
+          source.fold_columns(r, acc, x, stride, rows, columns);
           return;
         }
         alignas(64) char buffer[kColumns * kMaxElementSize];
         for (int64_t k = 0; k < rows; ++k) {
           copy(buffer, size, x + k * stride, in_stride, columns);
-          r.columns(acc, buffer, 0, 1, columns);
+          source.fold_columns(r, acc, buffer, 0, 1, columns);
         }
       });
     });
@@ -209,10 +254,7 @@ int64_t inner_step(const Iteration& it) {
 }  // namespace
 
 const Reducer* reducer_of(Fold fold, DType dtype) {
-  const Reducer* all = dtype == DType::F32   ? TERRA_PICK(float_reducers)()
-                       : dtype == DType::F64 ? TERRA_PICK(double_reducers)()
-                       : is_complex(dtype)   ? complex_reducers(dtype)
-                                             : integer_reducers(dtype);
+  const Reducer* all = is_complex(dtype) ? complex_reducers(dtype) : TERRA_PICK(real_reducers)(dtype);
   if (all == nullptr || all[static_cast<int>(fold)].row == nullptr) return nullptr;
   return all + static_cast<int>(fold);
 }
@@ -221,15 +263,15 @@ void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t re
   Spaces s;
   split_dims(out, in, reduced, s);
   if (s.kept.numel == 0) return;
-  const auto size = static_cast<int64_t>(size_of(in.dtype));
+  const Source source(in.dtype);
   const int64_t neighbours = s.kept.sizes[s.kept.rank - 1];
   const bool closer = neighbours > 1 && s.folded.numel > 1 && inner_step(s.kept) < inner_step(s.folded);
   const bool short_rows = s.folded.numel <= kShortRow && neighbours >= kShortRow;
   const bool columns = closer || short_rows;
   if (columns)
-    reduce_columns(reducer, s, size);
+    reduce_columns(reducer, s, source);
   else
-    reduce_rows(reducer, s, size);
+    reduce_rows(reducer, s, source);
 }
 
 }  // namespace terra::cpu

@@ -29,15 +29,16 @@ struct Reducer {
 inline constexpr size_t kMaxAccBytes = 16;
 inline constexpr int64_t kColumns = 256;
 
-TERRA_PER_ISA(const Reducer* float_reducers(); const Reducer* double_reducers();)  // index: Fold
-const Reducer* integer_reducers(DType dtype);
+/// Of real numbers and bools; null for other dtypes. Index: Fold.
+TERRA_PER_ISA(const Reducer* real_reducers(DType dtype);)
 const Reducer* complex_reducers(DType dtype);
 
 /// Null if the dtype has no such fold.
 const Reducer* reducer_of(Fold fold, DType dtype);
 
 /// out = fold of `in` over the dimensions whose bit is set in `reduced`; `out` is contiguous, of dtype reducer.result,
-/// with the other dimensions in order. The order of folding is a function of shape and strides, never of threads.
+/// with the other dimensions in order. Floats of 16 bits take the reducer of f32. The order of folding is a function of
+/// shape and strides, never of threads.
 void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t reduced);
 
 }  // namespace terra::cpu

@@ -17,19 +17,28 @@ inline void store_some(T* to, Vec<T> v, int64_t count) {
   __builtin_memcpy(to, &v, static_cast<unsigned long>(count) * sizeof(T));
 }
 
-template <class T>
-inline T sum_lanes(Vec<T> v) {
-  for (int width = static_cast<int>(kLanes<T>) / 2; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) v[k] += v[k + width];
+/// fold(a, b) of the halves of a vector, of their halves and so on.
+template <class T, int kBytes = kVectorBytes, class V, class Fold>
+inline T fold_lanes(V v, const Fold& fold) {
+  if constexpr (kBytes == 2 * sizeof(T)) {
+    return fold(T(v[0]), T(v[1]));
+  } else {
+    typedef T Half __attribute__((vector_size(kBytes / 2)));
+    Half halves[2];
+    __builtin_memcpy(halves, &v, sizeof v);
+    return fold_lanes<T, kBytes / 2>(fold(halves[0], halves[1]), fold);
   }
-  return v[0];
 }
 
 template <class T>
+inline T sum_lanes(Vec<T> v) {
+  return fold_lanes<T>(v, [](auto a, auto b) { return a + b; });
+}
+
+/// Of lanes that are numbers.
+template <class T>
 inline T max_lanes(Vec<T> v) {
-  T best = v[0];
-  for (int k = 1; k < kLanes<T>; ++k) best = v[k] > best ? v[k] : best;
-  return best;
+  return fold_lanes<T>(v, [](auto a, auto b) { return b > a ? b : a; });
 }
 
 /// Sums value(i, count) over the vectors of a run of n, where value returns a vector of `count` wanted lanes starting

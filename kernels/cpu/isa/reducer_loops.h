@@ -15,6 +15,8 @@ inline constexpr int64_t kRowsPerPass = 64;
 
 template <class T>
 constexpr bool kIsReal = __is_same(T, float) || __is_same(T, double);
+template <class T>
+constexpr bool kIsWord = kIsReal<T> || __is_same(T, int32_t) || __is_same(T, int64_t);
 
 template <class F>
 struct ReducerLoops {
@@ -22,18 +24,20 @@ struct ReducerLoops {
   using Lane = typename F::Lane;
   using Acc = typename F::Acc;
 
-  /// Floats that accumulate in their own dtype fill four vectors; other lanes are left to the vectorizer.
-  static constexpr bool kInRegisters = kIsReal<In> && sizeof(Lane) == sizeof(In);
-  static constexpr int kWide = kInRegisters ? 4 * static_cast<int>(kLanes<In>) : 64;
+  /// Words that accumulate in as many bytes fill vectors, four at a time; other lanes are left to the vectorizer.
+  static constexpr bool kInRegisters = kIsWord<In> && sizeof(Lane) == sizeof(In);
+  static constexpr int kWide = kInRegisters ? static_cast<int>(kLanes<In>) : 64;
+  /// Shorter runs take four lanes.
+  static constexpr int64_t kLeast = kInRegisters ? 32 : 128;
 
   static void start(void* acc, int64_t n) {
     for (int64_t j = 0; j < n; ++j) static_cast<Acc*>(acc)[j] = F::widen(F::start());
   }
 
-  /// The fold of a run, in kWidth lanes side by side.
+  /// The fold of a run, in kWidth lanes side by side, of which halves are then merged.
   template <int kWidth>
   static Acc pass(const In* x, int64_t n) {
-    Lane lanes[kWidth];
+    alignas(64) Lane lanes[kWidth];
     for (int k = 0; k < kWidth; ++k) lanes[k] = F::start();
     int64_t i = 0;
     if constexpr (kInRegisters && kWidth == kWide) {
@@ -43,21 +47,25 @@ struct ReducerLoops {
       for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], F::lane(x[i + k]));
     }
     for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], F::lane(x[i]));
-    Acc acc = F::widen(lanes[0]);
-    for (int k = 1; k < kWidth; ++k) acc = F::merge(acc, F::widen(lanes[k]));
-    return acc;
+    alignas(64) Acc accs[kWidth / 2];
+    for (int k = 0; k < kWidth / 2; ++k) accs[k] = F::merge(F::widen(lanes[k]), F::widen(lanes[k + kWidth / 2]));
+#pragma GCC unroll 8
+    for (int half = kWidth / 4; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) accs[k] = F::merge(accs[k], accs[k + half]);
+    }
+    return accs[0];
   }
 
-  /// The whole quadruples of vectors of a run into four vectors of lanes, held in registers; how many elements that is.
+  /// The whole vectors of a run into one of lanes, through four held in registers; how many elements that is.
   static int64_t fold_vectors(const In* x, int64_t n, Lane* lanes) {
     constexpr int64_t kLane = kLanes<In>;
     const auto lanes_at = [](const In* at) {
       if constexpr (requires(Vec<In> v) { F::lanes(v); })
         return F::lanes(load(at));
       else
-        return load(at);
+        return __builtin_bit_cast(Vec<Lane>, load(at));
     };
-    Vec<In> v0 = load(lanes), v1 = load(lanes + kLane), v2 = load(lanes + 2 * kLane), v3 = load(lanes + 3 * kLane);
+    Vec<Lane> v0 = load(lanes), v1 = v0, v2 = v0, v3 = v0;
     int64_t i = 0;
     for (; i + 4 * kLane <= n; i += 4 * kLane) {
       v0 = F::take(v0, lanes_at(x + i));
@@ -65,10 +73,12 @@ struct ReducerLoops {
       v2 = F::take(v2, lanes_at(x + i + 2 * kLane));
       v3 = F::take(v3, lanes_at(x + i + 3 * kLane));
     }
-    store(lanes, v0);
-    store(lanes + kLane, v1);
-    store(lanes + 2 * kLane, v2);
-    store(lanes + 3 * kLane, v3);
+    const int64_t left = (n - i) / kLane;
+    if (left > 0) v0 = F::take(v0, lanes_at(x + i));
+    if (left > 1) v1 = F::take(v1, lanes_at(x + i + kLane));
+    if (left > 2) v2 = F::take(v2, lanes_at(x + i + 2 * kLane));
+    i += left * kLane;
+    store(lanes, F::take(F::take(v0, v1), F::take(v2, v3)));
     return i;
   }
 
@@ -77,7 +87,7 @@ struct ReducerLoops {
     const In* from = static_cast<const In*>(x);
     for (int64_t i = 0; i < n; i += kPass) {
       const int64_t count = n - i < kPass ? n - i : kPass;
-      a = F::merge(a, count < 128 ? pass<4>(from + i, count) : pass<kWide>(from + i, count));
+      a = F::merge(a, count < kLeast ? pass<4>(from + i, count) : pass<kWide>(from + i, count));
     }
   }
 

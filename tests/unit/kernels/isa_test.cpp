@@ -249,7 +249,7 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
                   cpu::level::select_table(), cpu::level::remainder_table()},                            \
                  dtype);                                                                                 \
   }                                                                                                      \
-  check_reducers(#level, cpu::level::float_reducers());                                                  \
+  check_reducers(#level, cpu::level::real_reducers(DType::F32));                                         \
   check_remainders(#level, cpu::level::remainder_table());                                               \
   check_softmax(#level, cpu::level::softmax_rows(float{}));                                              \
   check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \

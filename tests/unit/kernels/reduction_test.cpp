@@ -54,6 +54,28 @@ TEST_CASE("folds agree with their references", "[reduction]") {
   }
 }
 
+TEST_CASE("floats of 16 bits are folded as f32 and rounded once", "[reduction]") {
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    INFO(name_of(dtype));
+    const double rounding = dtype == DType::F16 ? 0x1p-10 : 0x1p-7;
+    for (const char* op : {"sum", "sum_of_squares", "sum_of_numbers"}) check_fold(op, dtype, dtype, rounding);
+    for (const char* op : {"amax", "amin"}) check_fold(op, dtype, dtype, 0);
+    const auto check_like_f32 = [&](const Array& x, const Sizes& dims, const Sizes& result) {
+      Array wide(DType::F32, x.sizes());
+      for (int64_t i = 0; i < x.numel(); ++i) wide.set(i, x.get(i));
+      std::vector<Array> narrow_sum = {Array(dtype, result)}, wide_sum = {Array(DType::F32, result)};
+      run(find_kernel("sum"), Arguments() << x << dims << false, narrow_sum);
+      run(find_kernel("sum"), Arguments() << wide << dims << false, wide_sum);
+      Array rounded(dtype, result);
+      for (int64_t i = 0; i < rounded.numel(); ++i) rounded.set(i, wide_sum[0].get(i));
+      for (int64_t i = 0; i < rounded.numel(); ++i) CHECK(narrow_sum[0].get(i) == rounded.get(i));
+    };
+    check_like_f32(Array::random(dtype, {5, 9000}), {1}, {5});
+    check_like_f32(Array::random(dtype, {3000, 7}), {0}, {7});
+    check_like_f32(Array::random(dtype, {30, 40, 50}), {0, 2}, {40});
+  }
+}
+
 TEST_CASE("sums of squares, and of what isn't NaN", "[reduction]") {
   for (const DType dtype : {DType::F32, DType::F64}) {
     check_fold("sum_of_squares", dtype, dtype, 1e-5);
