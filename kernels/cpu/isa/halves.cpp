@@ -1,6 +1,10 @@
 // Floats of 16 bits to f32 and back, rounded to nearest even: kernels/abi/half.h without branches, for the vectorizer.
 #include "kernels/cpu/halves.h"
 
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
 #include "kernels/cpu/isa/loop.h"
 
 namespace terra::cpu::TERRA_ISA {
@@ -52,6 +56,46 @@ struct NarrowHalf {
     return static_cast<uint16_t>(sign | (u >= 0x477ff000u ? exceptional : u < 0x38800000u ? subnormal : normal));
   }
 };
+
+#if defined(__F16C__)
+/// The instructions that convert eight at a time.
+constexpr int64_t kEight = 8;
+
+bool any_nan(__m256 x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
+
+/// Both say whether all are numbers: of others the instructions keep other bits.
+bool convert_numbers(const WidenHalf&, float* out, const uint16_t* in) {
+  const __m256 x = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in)));
+  _mm256_storeu_ps(out, x);
+  return !any_nan(x);
+}
+bool convert_numbers(const NarrowHalf&, uint16_t* out, const float* in) {
+  const __m256 x = _mm256_loadu_ps(in);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  return !any_nan(x);
+}
+
+template <class Op>
+void convert_eight(const Op& op, typename Op::Out* out, const typename Op::In* in) {
+  if (convert_numbers(op, out, in)) return;
+  for (int64_t k = 0; k < kEight; ++k) out[k] = op(in[k]);
+}
+
+/// As map_contiguous of loop.h, which finds it by the type of its first argument.
+template <class Op>
+void convert_eights(const Op& op, typename Op::Out* out, const typename Op::In* in, int64_t n) {
+  int64_t i = 0;
+  for (; i + kEight <= n; i += kEight) convert_eight(op, out + i, in + i);
+  if (i == n) return;
+  typename Op::In from[kEight] = {};
+  typename Op::Out to[kEight];
+  for (int64_t k = 0; k < n - i; ++k) from[k] = in[i + k];
+  convert_eight(op, to, from);
+  for (int64_t k = 0; k < n - i; ++k) out[i + k] = to[k];
+}
+void map_contiguous(const WidenHalf& op, float* out, const uint16_t* in, int64_t n) { convert_eights(op, out, in, n); }
+void map_contiguous(const NarrowHalf& op, uint16_t* out, const float* in, int64_t n) { convert_eights(op, out, in, n); }
+#endif
 
 constexpr HalfLoops kHalves = {unary_loop<WidenHalf>, unary_loop<NarrowHalf>};
 constexpr HalfLoops kBFloat16s = {unary_loop<WidenBFloat16>, unary_loop<NarrowBFloat16>};
