@@ -31,6 +31,11 @@ void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, 
     std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
   } else if (out_stride == sizeof(Bits) && in_stride == 0) {
     std::fill_n(reinterpret_cast<Bits*>(out), n, *reinterpret_cast<const Bits*>(in));
+  } else if (out_stride == sizeof(Bits) && in_stride == -static_cast<int64_t>(sizeof(Bits))) {
+    Bits* const to = reinterpret_cast<Bits*>(out);
+    const Bits* const from = reinterpret_cast<const Bits*>(in);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
   } else {
     for (int64_t i = 0; i < n; ++i) {
       *reinterpret_cast<Bits*>(out + i * out_stride) = *reinterpret_cast<const Bits*>(in + i * in_stride);
@@ -171,10 +176,38 @@ void copy_short_rows(const Iteration& it, int64_t size) {
   });
 }
 
+/// Walks outer dimensions along which the input is dense backwards from their other end.
+void face_forwards(Iteration& it, int64_t size) {
+  for (int d = 0; d + 1 < it.rank; ++d) {
+    if (it.strides[1][d] != -size) continue;
+    for (int p = 0; p < 2; ++p) {
+      it.data[p] += (it.sizes[d] - 1) * it.strides[p][d];
+      it.strides[p][d] = -it.strides[p][d];
+    }
+  }
+}
+
+/// Rows of fewer elements cost more to find than to copy.
+constexpr int64_t kFewElements = 8;
+
+/// Changes an innermost dimension of few elements for a longer one: that along which the input is dense, or the
+/// longest.
+void lengthen_rows(Iteration& it, int64_t size) {
+  const int last = it.rank - 1;
+  if (it.sizes[last] >= kFewElements) return;
+  int longest = last;
+  for (int d = 0; d < last && it.strides[1][longest] != size; ++d)
+    if (it.sizes[d] > it.sizes[longest] || (it.strides[1][d] == size && it.sizes[d] >= kFewElements)) longest = d;
+  std::swap(it.sizes[last], it.sizes[longest]);
+  for (int p = 0; p < 2; ++p) std::swap(it.strides[p][last], it.strides[p][longest]);
+}
+
 template <class Bits>
-void copy_bits(const Iteration& it) {
+void copy_bits(Iteration& it) {
   constexpr int64_t size = sizeof(Bits);
   if (has_short_rows(it, size)) return copy_short_rows(it, size);
+  face_forwards(it, size);
+  lengthen_rows(it, size);
   if (const int dense = transposed_dim(it, size); dense >= 0) return copy_transposed<Bits>(it, dense);
   const int last = it.rank - 1;
   parallel_for(it.numel, kGrainBytes / size, [&](int64_t begin, int64_t end) {

@@ -27,6 +27,11 @@ TEST_CASE("clone copies any strides", "[movement]") {
     check_kernel("clone", Arguments() << counting(dtype, {150, 35}).permuted({1, 0}), {Array(dtype, {35, 150})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {83, 256}).permuted({1, 0}), {Array(dtype, {256, 83})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {9, 8}).halved(1), {Array(dtype, {9, 4})}, 0);
+    check_kernel("clone", Arguments() << counting(dtype, {2, 3, 50}).permuted({0, 2, 1}), {Array(dtype, {2, 50, 3})},
+                 0);
+    check_kernel("clone", Arguments() << counting(dtype, {4, 9, 5, 2, 3}).permuted({1, 3, 2, 4, 0}),
+                 {Array(dtype, {9, 2, 5, 3, 4})}, 0);
+    check_kernel("clone", Arguments() << counting(dtype, {30, 20, 1}).expanded(2, 2), {Array(dtype, {30, 20, 2})}, 0);
     check_kernel("clone", Arguments() << counting(dtype, {6, 33, 41}).permuted({0, 2, 1}), {Array(dtype, {6, 41, 33})},
                  0);
   }
@@ -72,6 +77,11 @@ TEST_CASE("pads, slices' adjoints and flips", "[movement]") {
   check_kernel("pad_slice", Arguments() << x << Sizes{9, 5, 6} << 0 << -5 << 1, {Array(DType::F32, {9, 5, 6})}, 0);
   check_kernel("flip", Arguments() << x << Sizes{0, -1}, {Array(DType::F32, {4, 5, 6})}, 0);
   check_kernel("flip", Arguments() << counting(DType::F32, {0}) << Sizes{0}, {Array(DType::F32, {0})}, 0);
+  for (const DType dtype : kAllDTypes) {
+    check_kernel("flip", Arguments() << counting(dtype, {7, 45}) << Sizes{1}, {Array(dtype, {7, 45})}, 0);
+    check_kernel("flip", Arguments() << counting(dtype, {45, 30}).permuted({1, 0}) << Sizes{0},
+                 {Array(dtype, {30, 45})}, 0);
+  }
 }
 
 TEST_CASE("triangles", "[movement]") {
