@@ -28,6 +28,7 @@
 #include "engine/ops/quantile.h"
 #include "engine/ops/random.h"
 #include "engine/ops/random_families.h"
+#include "engine/ops/recurrent.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/resample.h"
 #include "engine/ops/running.h"
@@ -87,6 +88,7 @@ void register_all_ops() {
       &ops::im2col,
       &ops::resample,
       &ops::ctc_loss_each,
+      &ops::lstm_layer,
       &ops::max_pool3d,
       &ops::asinh,
       &ops::cummax,

@@ -35,6 +35,7 @@ std::span<const Kernel> resample_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> normalization_kernels();
 std::span<const Kernel> nll_loss_kernels();
+std::span<const Kernel> recurrent_kernels();
 std::span<const Kernel> update_kernels();
 
 }  // namespace terra::cpu

@@ -37,6 +37,7 @@ constexpr KernelFamily kFamilies[] = {
     cpu::normalization_kernels,
     cpu::nll_loss_kernels,
     cpu::ctc_kernels,
+    cpu::recurrent_kernels,
     cpu::update_kernels,
 };
 

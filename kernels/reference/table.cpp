@@ -29,6 +29,7 @@ constexpr KernelFamily kFamilies[] = {
     reference::normalization_kernels,
     reference::nll_loss_kernels,
     reference::ctc_kernels,
+    reference::recurrent_kernels,
     reference::update_kernels,
 };
 // clang-format on

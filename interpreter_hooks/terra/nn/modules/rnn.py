@@ -16,6 +16,9 @@ from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
 
+_HALVES = (C.float16, C.bfloat16)
+
+
 def _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
     if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
         raise ValueError(
@@ -252,6 +255,15 @@ class LSTM(RNNBase):
         if counts is None and not self.proj_size:
             x, *state = C._in_lower(x, *state)
         return super()._run(x, state, counts)
+
+    def _pass(self, x, state, weights, backwards):
+        weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = self._parts(weights)
+        if weight_hr is not None or any(t.dtype != x.dtype for t in (weight_ih, *state)) or x.dtype in _HALVES:
+            return super()._pass(x, state, weights, backwards)
+        bias = None if bias_ih is None else bias_ih + bias_hh
+        output, cells, _ = C._ops.lstm_layer(F.linear(x, weight_ih, bias), weight_hh, *state, backwards)
+        last = 0 if backwards else -1
+        return output, (output[last], cells[last])
 
     def _step(self, sums, state, weight_hh, bias_hh, weight_hr):
         h, c = state
