@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/kernel_error.h"
@@ -281,6 +282,113 @@ Sum<T> window_sum(const T* plane, int64_t width, const Window& w) {
   return sum;
 }
 
+/// The windows of one row of outputs, from `window(y, x)`. Those of [begin, end) are as large as each other, `step`
+/// columns apart and have one divisor: there, each tap of all windows is one pass along a row of the input.
+class WindowRow {
+ public:
+  template <class WindowOf>
+  void set(int64_t y, int64_t count, const WindowOf& window) {
+    windows_.resize(static_cast<size_t>(count));
+    for (int64_t x = 0; x < count; ++x) windows_[static_cast<size_t>(x)] = window(y, x);
+    begin = end = count / 2;
+    if (count < kFewest) return;
+    const Window& middle = at(begin);
+    step = at(begin + 1).x0 - middle.x0;
+    const auto is_alike = [&](int64_t x) {
+      return at(x).x0 == middle.x0 + (x - count / 2) * step && at(x).x1 - at(x).x0 == middle.x1 - middle.x0 &&
+             at(x).divisor == middle.divisor;
+    };
+    while (begin > 0 && is_alike(begin - 1)) --begin;
+    while (end < count && is_alike(end)) ++end;
+    if (end - begin < kFewest || step < 1) begin = end = 0;
+  }
+  const Window& at(int64_t x) const { return windows_[static_cast<size_t>(x)]; }
+  int64_t count() const { return static_cast<int64_t>(windows_.size()); }
+
+  int64_t begin = 0, end = 0, step = 1;
+
+ private:
+  static constexpr int64_t kFewest = 4;
+  std::vector<Window> windows_;
+};
+
+/// Calls loop(step) with a step that the vectorizer knows, if it is usual.
+template <class Loop>
+void with_step(int64_t step, const Loop& loop) {
+  if (step == 1)
+    loop(std::integral_constant<int64_t, 1>());
+  else if (step == 2)
+    loop(std::integral_constant<int64_t, 2>());
+  else
+    loop(step);
+}
+
+/// A row of means. Each sum takes its elements row by row.
+template <class T>
+void average_row(const WindowRow& row, int64_t width, const T* plane, T* to) {
+  const int64_t n = std::is_floating_point_v<T> ? row.end - row.begin : 0;
+  for (int64_t x = 0; x < row.count(); ++x) {
+    if (n > 0 && x == row.begin && (x = row.end) == row.count()) break;
+    to[x] = quotient<T>(window_sum(plane, width, row.at(x)), row.at(x).divisor);
+  }
+  if (n == 0) return;
+  const Window& first = row.at(row.begin);
+  T* const sums = to + row.begin;
+  std::fill_n(sums, n, T{0});
+  for (int64_t i = first.y0; i < first.y1; ++i) {
+    for (int64_t j = first.x0; j < first.x1; ++j) {
+      const T* const from = plane + i * width + j;
+      with_step(row.step, [&](auto step) {
+        for (int64_t x = 0; x < n; ++x) sums[x] += from[x * step];
+      });
+    }
+  }
+  const T divisor = static_cast<T>(first.divisor);
+  for (int64_t x = 0; x < n; ++x) sums[x] /= divisor;
+}
+
+/// Adds the shares of a row of gradients; each element takes those of windows from left to right.
+template <class T>
+void spread_row(const WindowRow& row, int64_t width, const T* grad, T* shares, T* plane) {
+  const auto one = [&](int64_t x) {
+    const Window& w = row.at(x);
+    const T share = grad[x] / static_cast<T>(w.divisor);
+    for (int64_t i = w.y0; i < w.y1; ++i) {
+      for (int64_t j = w.x0; j < w.x1; ++j) plane[i * width + j] += share;
+    }
+  };
+  for (int64_t x = 0; x < row.begin; ++x) one(x);
+  if (const int64_t n = row.end - row.begin; n > 0) {
+    const Window& first = row.at(row.begin);
+    for (int64_t x = 0; x < n; ++x) shares[x] = grad[row.begin + x] / static_cast<T>(first.divisor);
+    for (int64_t i = first.y0; i < first.y1; ++i) {
+      for (int64_t j = first.x1 - 1; j >= first.x0; --j) {
+        T* const to = plane + i * width + j;
+        with_step(row.step, [&](auto step) {
+#pragma GCC ivdep
+          for (int64_t x = 0; x < n; ++x) to[x * step] += shares[x];
+        });
+      }
+    }
+  }
+  for (int64_t x = row.end; x < row.count(); ++x) one(x);
+}
+
+/// Calls body(row of windows, plane, y) for all rows of outputs of all planes.
+template <class WindowOf, class Body>
+void for_each_row(const PoolShape& s, const View& view, const WindowOf& window, const Body& body) {
+  int64_t planes = 1;
+  for (int i = 0; i < view.rank - 2; ++i) planes *= view.sizes[i];
+  parallel_for(planes, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, s.ih * s.iw)),
+               [&](int64_t begin, int64_t end) {
+                 WindowRow row;
+                 for (int64_t y = 0; y < s.oh; ++y) {
+                   row.set(y, s.ow, window);
+                   for (int64_t p = begin; p < end; ++p) body(row, p, y);
+                 }
+               });
+}
+
 PixelWindow pixels_of(const PoolShape& s, const Window& w) {
   return {w.y0, w.y1, 1, w.x0, w.x1, 1, s.iw, w.y0 * s.iw + w.x0};
 }
@@ -304,15 +412,8 @@ void average(const PoolShape& s, const View& input, const View& out, Scratch& sc
       });
     }
   }
-  for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
-    const T* plane = in + p * s.ih * s.iw;
-    T* to = written.data + p * s.oh * s.ow;
-    for (int64_t y = 0; y < s.oh; ++y) {
-      for (int64_t x = 0; x < s.ow; ++x) {
-        const Window w = window(y, x);
-        to[y * s.ow + x] = quotient<T>(window_sum(plane, s.iw, w), w.divisor);
-      }
-    }
+  for_each_row(s, out, window, [&](const WindowRow& row, int64_t p, int64_t y) {
+    average_row(row, s.iw, in + p * s.ih * s.iw, written.data + (p * s.oh + y) * s.ow);
   });
   written.finish();
 }
@@ -333,19 +434,11 @@ void spread(const PoolShape& s, const View& gradient, const View& out, Scratch& 
                    written.data + image * elements, static_cast<T>(w.divisor));
     });
   }
-  for_each_plane(out, s.ih * s.iw, [&](int64_t p) {
-    T* plane = written.data + p * s.ih * s.iw;
-    const T* from = grad + p * s.oh * s.ow;
-    std::fill_n(plane, s.ih * s.iw, T{0});
-    for (int64_t y = 0; y < s.oh; ++y) {
-      for (int64_t x = 0; x < s.ow; ++x) {
-        const Window w = window(y, x);
-        const T share = from[y * s.ow + x] / static_cast<T>(w.divisor);
-        for (int64_t i = w.y0; i < w.y1; ++i) {
-          for (int64_t j = w.x0; j < w.x1; ++j) plane[i * s.iw + j] += share;
-        }
-      }
-    }
+  std::fill_n(written.data, out.numel(), T{0});
+  for_each_row(s, out, window, [&](const WindowRow& row, int64_t p, int64_t y) {
+    static thread_local std::vector<T> shares;
+    shares.resize(static_cast<size_t>(s.ow));
+    spread_row(row, s.iw, grad + (p * s.oh + y) * s.ow, shares.data(), written.data + p * s.ih * s.iw);
   });
   written.finish();
 }

@@ -1,5 +1,6 @@
 // Max pooling of one plane. Any window: a row of outputs at a time, one pass along the row for each tap. Windows of 2x2
-// without padding: the plane's neighbours first, in one run without row ends, then pairs of rows.
+// without padding: the plane's neighbours first, in one run without row ends, then pairs of rows; of 1x2: the first
+// half.
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/isa/vec.h"
 
@@ -166,9 +167,27 @@ bool is_plain_2x2(const PoolShape& s) {
   return s.iw == 2 * s.ow && 2 * s.oh <= s.ih && s.ow <= kPairBlock;
 }
 
+/// Windows of two neighbours in a row.
+template <class T>
+void pool_plane_1x2(const PoolShape& s, T* out, int64_t* indices, const T* in) {
+  Index<T> index[kPairBlock];
+  const int64_t n = s.oh * s.ow;
+  for (int64_t begin = 0; begin < n; begin += kPairBlock) {
+    const int64_t count = n - begin < kPairBlock ? n - begin : kPairBlock;
+    pairs(in, out + begin, index, begin, count);
+    for (int64_t i = 0; i < count; ++i) indices[begin + i] = index[i];
+  }
+}
+
+bool is_plain_1x2(const PoolShape& s) {
+  return s.kernel[0] == 1 && s.stride[0] == 1 && s.kernel[1] == 2 && s.stride[1] == 2 && s.dilation[1] == 1 &&
+         s.padding[0] == 0 && s.padding[1] == 0 && s.oh == s.ih && s.iw == 2 * s.ow;
+}
+
 template <class T>
 void max_plane(const PoolShape& s, T* out, int64_t* indices, const T* in) {
   if (is_plain_2x2(s)) return pool_plane_2x2(s, out, indices, in);
+  if (is_plain_1x2(s)) return pool_plane_1x2(s, out, indices, in);
   switch (s.stride[1]) {
     case 1: return pool_plane<T, 1>(s, out, indices, in);
     case 2: return pool_plane<T, 2>(s, out, indices, in);
