@@ -18,10 +18,20 @@ int64_t byte_stride(const View& v, int dim) {
 }
 int64_t size_along(const View& v, int dim) { return v.rank == 0 ? 1 : v.sizes[dim]; }
 
-/// Checked indices times the stride of what they index.
+/// Checked indices times the stride of what they index; in one pass where they lie side by side.
 std::unique_ptr<int64_t[]> offsets_of(const View& indices, const IndexRule& rule, int64_t stride) {
-  auto offsets = read_indices(indices);
   const int64_t n = indices.numel();
+  if (indices.dtype == DType::I64 && indices.is_contiguous()) {
+    auto offsets = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
+    const int64_t* const from = indices.as<int64_t>();
+    bool within = true;
+    for (int64_t i = 0; i < n; ++i) {
+      within &= static_cast<uint64_t>(from[i]) < static_cast<uint64_t>(rule.size);
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(from[i]) * static_cast<uint64_t>(stride));
+    }
+    if (within) return offsets;
+  }
+  auto offsets = read_indices(indices);
   check_indices(offsets.get(), n, rule);
   for (int64_t i = 0; i < n; ++i) offsets[i] *= stride;
   return offsets;
