@@ -141,6 +141,12 @@ def embedding_bag(
 ):  # fmt: skip
     """The sum, mean or largest elements of the rows of each bag: of a row of input, or from one offset to the next."""
     _check_bags(input, weight, offsets, per_sample_weights, mode, scale_grad_by_freq, padding_idx)
+    if input.dim() == 2 and input.numel() > 0 and padding_idx is None and not sparse:
+        rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq)
+        if per_sample_weights is not None:
+            rows = rows * per_sample_weights.unsqueeze(2)
+        total = rows.max(1)[0] if mode == "max" else rows.sum(1) if mode == "sum" else rows.mean(1)
+        return C._ops.named(total, "EmbeddingBagBackward0")
     if input.dim() == 2:
         bags, length = input.shape
         wanted, bag = bags, C.arange(bags, device=input.device).repeat_interleave(length)
