@@ -18,6 +18,12 @@ def _spelled_out(term, ndim, letters_for_dots):
     return term.replace("...", letters_for_dots[len(letters_for_dots) - count :] if count else "")
 
 
+def _letters_for_dots(equation, terms, operands):
+    unused = [chr(c) for c in (*range(65, 91), *range(97, 123)) if chr(c) not in equation]
+    widest = max([t.dim() - len(s) + 3 for s, t in zip(terms, operands) if "..." in s], default=0)
+    return "".join(unused[: max(widest, 0)])
+
+
 def parse(equation, operands):
     """(subscripts per operand, subscripts of the output)"""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
@@ -26,9 +32,7 @@ def parse(equation, operands):
         raise RuntimeError(
             f"einsum(): {'fewer' if len(operands) < len(terms) else 'more'} operands were provided than specified in the equation"
         )
-    unused = [chr(c) for c in (*range(65, 91), *range(97, 123)) if chr(c) not in equation]
-    widest = max([t.dim() - len(s) + 3 for s, t in zip(terms, operands) if "..." in s], default=0)
-    dots = "".join(unused[: max(widest, 0)])
+    dots = _letters_for_dots(equation, terms, operands) if "..." in equation else ""
     spelled = [_spelled_out(s, t.dim(), dots) for s, t in zip(terms, operands)]
     everything = "".join(spelled)
     if arrow:
@@ -87,8 +91,11 @@ def _pair(a, a_letters, b, b_letters, keep, sizes):
     right = [c for c in b_letters if c not in a_letters]
 
     def arranged(tensor, letters, order):
-        tensor = tensor.permute([letters.index(c) for c in order])
-        return tensor.expand([sizes[c] if c in shared else tensor.size(i) for i, c in enumerate(order)])
+        places = [letters.index(c) for c in order]
+        if places != sorted(places):
+            tensor = tensor.permute(places)
+        wanted = [sizes[c] for c in order]
+        return tensor if list(tensor.shape) == wanted else tensor.expand(wanted)
 
     def count(letters):
         total = 1
