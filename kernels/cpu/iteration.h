@@ -46,14 +46,14 @@ void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
     rest /= it.sizes[d];
     for (int p = 0; p < it.operands; ++p) at[p] += index[d] * it.strides[p][d];
   }
-  for (int64_t done = begin;;) {
-    const int64_t row = it.sizes[last] - index[last];
+  const int64_t width = it.sizes[last];
+  for (int64_t done = begin, row = width - index[last];; row = width) {
     const int64_t n = row < end - done ? row : end - done;
     body(static_cast<char* const*>(at), n);
     done += n;
     if (done >= end) return;
-    for (int p = 0; p < it.operands; ++p) at[p] -= index[last] * it.strides[p][last];
-    index[last] = 0;
+    if (row != width)
+      for (int p = 0; p < it.operands; ++p) at[p] -= index[last] * it.strides[p][last];
     for (int d = last - 1; d >= 0; --d) {
       for (int p = 0; p < it.operands; ++p) at[p] += it.strides[p][d];
       if (++index[d] < it.sizes[d]) break;

@@ -110,6 +110,8 @@ TEST_CASE("elementwise kernels agree with their references", "[elementwise]") {
                                                   {{300}},
                                                   {{5, 67}},
                                                   {{4, 5, 6}, {1, 6}, {4, 1, 1}},
+                                                  {{40, 30}, {30}, {}},
+                                                  {{7}, {300, 7}, {7}},
                                                   {{33}, {}, {1}},
                                                   {{1}, {33}, {33}}};
   for (const ElementwiseCase& c : elementwise_cases()) {
