@@ -236,7 +236,7 @@ void bincount_of(Composition& c) {
     check(known_integer(amin(self)) >= 0, "bincount only supports 1-d non-negative integral inputs.");
     n = std::max(n, size_sum(known_integer(amax(self)), 1));
   }
-  Tensor weights = c.has(1) ? c.tensor(1) : ones(self.sizes(), DType::I64);
+  Tensor weights = c.has(1) ? c.tensor(1) : expand(ones(Dims{1}, DType::I64), self.sizes());
   check(weights.sizes() == self.sizes(), "weights should be 1-d and have the same length as input");
   if (c.has(1) && weights.dtype() != DType::F32) weights = to_dtype(weights, DType::F64);
   c.result(scatter_add(zeros(Dims{n}, weights.dtype()), 0, to_dtype(self, DType::I64), weights));
