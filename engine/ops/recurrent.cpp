@@ -111,6 +111,12 @@ void layer_gradient(Backward& b) {
   b.set(1, matmul(t(reshape(r.sums, {rows, 4 * n})), reshape(before, {rows, n})));
 }
 
+/// PyTorch has a library compute layers of float32 on the host, and stacks the steps of others.
+std::string_view layer_name(std::span<const Arg> args) {
+  const TensorImpl& steps = *args[0].impl();
+  return steps.dtype == DType::F32 && steps.device.is_cpu() ? "MkldnnRnnLayerBackward0" : "StackBackward0";
+}
+
 }  // namespace
 
 const Op lstm_layer{
@@ -122,7 +128,7 @@ const Op lstm_layer{
      .shape = layer_shape,
      .gradient = layer_gradient,
      .saved = saves({1, 2, 3}) | saves_result(0) | saves_result(1) | saves_result(2),
-     .grad_fn = "MkldnnRnnLayerBackward0",
+     .grad_fn_of = layer_name,
      .samples = {{"randn(3, 2, 12), randn(12, 3), randn(2, 3), randn(2, 3)"},
                  {"randn(4, 1, 8), randn(8, 2), randn(1, 2), randn(1, 2), True"},
                  {"randn(1, 3, 76), randn(76, 19), randn(3, 19), randn(3, 19)"}}}};

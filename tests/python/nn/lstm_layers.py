@@ -60,6 +60,8 @@ def walk():
             yield f"without gradient {step}: {told([output, h, c])}"
     single = layer_of(True).float()
     x = made(4, 2, 3).float()
+    for layer in (nn.LSTM(3, 5), layer_of(False)):
+        yield f"node: {layer(made(4, 2, 3).to(layer.weight_hh_l0.dtype))[0].grad_fn.name()}"
     yield f"float32: {tuple(single(x)[0].shape)} {single(x)[0].sum().item():.4f}"
     yield f"no examples: {tuple(single(x[:, :0])[0].shape)}"
 
