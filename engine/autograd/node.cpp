@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "engine/autograd/attachment.h"
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/sparse_gradients.h"
 #include "engine/ops/call.h"
@@ -36,6 +37,7 @@ void Node::destroy(Node* node) {
   while (!queue.empty()) {
     Node* next = queue.back();
     queue.pop_back();
+    drop_attachment(*next);
     delete next;  // drops its edges, which appends to the queue
   }
   pending = nullptr;

@@ -73,6 +73,20 @@ def hooks_of_a_node():
 
 
 @program(calls=12, captures=8)
+def what_is_kept_with_a_node():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        return [(w * x).sin() * v]
+    def look(y):
+        y.grad_fn.metadata["last"] = 1
+        y.grad_fn.next_functions[0][0].metadata["first"] = 2
+        y.sum().backward()
+        inner = y.grad_fn.next_functions[0][0]
+        return y.grad_fn.metadata, inner.metadata, inner.next_functions[0][0].metadata
+    return looking(forward, look, w, v), one, Seen(w, v)
+
+
+@program(calls=12, captures=8)
 def hooks_that_replace():
     w, v = leaf(1), leaf(2)
     def forward(x):

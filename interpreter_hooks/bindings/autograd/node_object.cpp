@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/autograd/attachment.h"
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/spent_node.h"
@@ -63,6 +64,14 @@ Object variable(PyObject* self, void*) {
   return Object::steal(wrap(accumulate->variable()));
 }
 
+/// A dict of the program's, which is there as long as the node.
+Object metadata(PyObject* self, void*) {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("what a program keeps with a node", self);
+  std::shared_ptr<void>& kept = autograd::attachment(*asked(self));
+  if (!kept) kept = std::make_shared<Object>(owned(PyDict_New()));
+  return Object::share(static_cast<const Object*>(kept.get())->get());
+}
+
 Object sequence_number(PyObject* self, PyObject*) {
   return owned(PyLong_FromUnsignedLongLong(node_of(self)->sequence));
 }
@@ -115,6 +124,7 @@ PyMethodDef methods[] = {{"name", method<node_name>(), METH_NOARGS, "The name of
                          {}};
 PyGetSetDef getters[] = {
     {"next_functions", entry<next_functions>, nullptr, "Pairs (node, index), one per operand.", nullptr},
+    {"metadata", entry<metadata>, nullptr, "A dict that lives as long as the node.", nullptr},
     {"variable", entry<variable>, nullptr, "The leaf that AccumulateGrad adds to.", nullptr},
     {}};
 
