@@ -15,6 +15,7 @@ bool are_all(const std::vector<TraceRecord>& records) {
   return std::all_of(records.begin(), records.end(), [](const TraceRecord& r) {
     if (const auto* function = std::get_if<FunctionRecord>(&r.what)) return function->outlives;
     if (!(std::holds_alternative<Kinds>(r.what) || ...)) return false;
+    if (const auto* gradients = std::get_if<GradRecord>(&r.what)) return gradients->runs.empty();
     if (const auto* loop = std::get_if<LoopRecord>(&r.what)) return are_all<Kinds...>(loop->body->records);
     const auto* branch = std::get_if<BranchRecord>(&r.what);
     return !branch || (are_all<Kinds...>(branch->body->ways[0]) && are_all<Kinds...>(branch->body->ways[1]));
@@ -59,12 +60,22 @@ class CallByCall final : public Replay {
 }  // namespace
 
 bool is_repeatable(const Trace& trace) {
-  return are_all<CallRecord, AssertRecord, ItemRecord, GradModeRecord, SizeRecord, NumberRecord, FactRecord, LoopRecord,
-                 BranchRecord>(trace.records);
+  return are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord, SizeRecord, NumberRecord, FactRecord,
+                 LoopRecord, BranchRecord>(trace.records);
 }
 bool is_settled(const Trace& trace) {
-  return !has_loop_by_value(trace.records) && are_all<CallRecord, AssertRecord, ItemRecord, GradModeRecord, SizeRecord,
-                                                      NumberRecord, FactRecord, LoopRecord>(trace.records);
+  return !has_loop_by_value(trace.records) && are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord,
+                                                      SizeRecord, NumberRecord, FactRecord, LoopRecord>(trace.records);
+}
+
+bool takes_gradients(const Trace& trace) {
+  const auto takes = [](const auto& self, const std::vector<TraceRecord>& records) -> bool {
+    return std::any_of(records.begin(), records.end(), [&](const TraceRecord& r) {
+      const auto* loop = std::get_if<LoopRecord>(&r.what);
+      return std::holds_alternative<GradRecord>(r.what) || (loop && self(self, loop->body->records));
+    });
+  };
+  return takes(takes, trace.records);
 }
 
 std::vector<autograd::Edge> run_call_by_call(const Trace& trace, const std::vector<TraceInput>& inputs,

@@ -15,6 +15,9 @@ bool is_repeatable(const Trace& trace);
 /// The same with values that are others: it is known by them what the calls are.
 bool is_settled(const Trace& trace);
 
+/// Whether gradients are taken inside, of whatever has a history by then.
+bool takes_gradients(const Trace& trace);
+
 /// What a region is given once more, and which part of it is meant: the records from `first` on and before `end`.
 struct GivenAgain {
   std::vector<Tensor> tensors;  ///< with the histories that they are to have

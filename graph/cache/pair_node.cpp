@@ -346,6 +346,8 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   GivenAgain given{{}, scalars_, parts[part_].first, shared_->trace->records.size(), {}, {}};
   if (part_ + 1 < parts.size()) given.end = parts[part_ + 1].first;
   if (given.first == Trace::kInside || given.end == Trace::kInside) return {};
+  const bool takes = takes_gradients(*shared_->trace);
+  if (takes && parts.size() > 1) return {};  // they would pass nodes of earlier parts
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
@@ -353,7 +355,9 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
     Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : own_memory(inputs_[i].unchecked(), old_[i].defined()));
     t->wrapped_number = in.meta.wrapped;
     const autograd::Edge history = inputs_[i].origin(Ref<Node>(this));
-    if (history.node) autograd::set_history(t, history.node, history.index);
+    if (!history.node) continue;
+    if (takes && history.node->is_hooked()) return {};
+    autograd::set_history(t, history.node, history.index);
   }
   const std::vector<GradientTarget>& targets = parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j) {

@@ -438,6 +438,33 @@ def behind_a_write_to_what_came():
 
 
 @program(calls=12, captures=8)
+def behind_gradients_taken_inside():
+    w, v = leaf(1), leaf(2)
+    def forward(x):
+        y = (w * x).sin().sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        return [(g * g * v).sum() + y]
+    return looking(forward, looked_at_twice, w, v), one, Seen(w, v)
+
+
+@program(calls=12, captures=8)
+def hooked_behind_gradients_taken_inside():
+    w = leaf(1)
+    def forward(x):
+        y = (w * x).sin().sum()
+        g, = terra.autograd.grad(y, w, create_graph=True)
+        return [(g * g).sum()]
+    def look(y):
+        seen = []
+        w.register_hook(lambda g: seen.append("leaf"))
+        node = y.grad_fn.next_functions[0][0]
+        node.register_hook(lambda inputs, outputs: seen.append((len(inputs), outputs)))
+        y.backward()
+        return seen[-3:]
+    return looking(forward, look, w), one, Seen(w)
+
+
+@program(calls=12, captures=8)
 def behind_a_backward_and_a_number():
     """What was freed shows the calls that there were."""
     w = leaf(1)
