@@ -1,5 +1,7 @@
 // x[...] and x[...] = v: integers, slices, None, ... and single booleans become views; tensors, masks and lists that
 // remain go as one list to the engine's advanced indexing.
+#include <algorithm>
+
 #include "engine/errors/errors.h"
 #include "engine/errors/warnings.h"
 #include "engine/ops/overloads.h"
@@ -25,6 +27,7 @@ struct IndexOps {
   const Op& copy = required_op("copy");
   const Op& fill = required_op("fill");
   const Op& nonzero = required_op("where_true");
+  const Op& to_dtype = required_op("to_dtype");
 };
 const IndexOps& ops() {
   static const IndexOps all;
@@ -261,6 +264,13 @@ Object number_tensor(const Scalar& value, DType dtype, Borrowed source) {
   return tensor;
 }
 
+/// What is stored there is one number for all: it's converted as that of masked_fill() is.
+bool is_one_mask(std::span<const Tensor> indices) {
+  const auto is_defined = [](const Tensor& t) { return t.defined(); };
+  const auto mask = std::find_if(indices.begin(), indices.end(), is_defined);
+  return std::count_if(indices.begin(), indices.end(), is_defined) == 1 && is_mask(*mask->get());
+}
+
 int set_item(PyObject* self, PyObject* index, PyObject* value) {
   if (!value) raise(PyExc_TypeError, "Tensor does not support deleting items");
   if (may_be_taken_over(self) || may_override(Py_TYPE(value))) [[unlikely]] {
@@ -294,7 +304,11 @@ int set_item(PyObject* self, PyObject* index, PyObject* value) {
     check_fits(tensor_of(source.get()), impl_of(target)->sizes);
     return invoke_in_place(ops().copy, {tensor_of(target), tensor_of(source.get())}, {target, source.get()}), 0;
   }
-  if (is_number) source = number_tensor(number, impl_of(target)->dtype, value);
+  const DType wanted = impl_of(target)->dtype;
+  if (is_number) source = number_tensor(number, wanted, value);
+  const TensorImpl& given = *impl_of(source.get());
+  if (given.dtype != wanted && given.numel == 1 && !is_complex(given.dtype) && is_one_mask(walk.indices()))
+    source = invoke_simple(ops().to_dtype, {tensor_of(source.get()), wanted}, {source.get()});
   const Tensor values = tensor_of(source.get());
   check(values.dtype() == impl_of(target)->dtype,
         "Index put requires the source and destination dtypes match, got {} for the destination and {} for the source.",

@@ -76,3 +76,10 @@ raises(TypeError, "len() of a 0-d tensor", lambda: len(terra.tensor(1)))
 
 assert len(x) == 2 and [r.shape for r in x] == [(3, 4)] * 2
 assert 5 in x and 50 not in x
+
+y = terra.arange(6.0).reshape(2, 3)  # one number for what a mask chooses is converted, others are not
+y[terra.tensor([True, False])] = terra.tensor(7)
+y[:, terra.tensor([False, True, False])] = terra.tensor([True])
+same(y, [[7, 1, 7], [3, 1, 5]])
+raises(RuntimeError, "dtypes match", lambda: y.__setitem__(terra.tensor([True, False]), terra.tensor([1, 2, 3])))
+raises(RuntimeError, "dtypes match", lambda: y.__setitem__([0, 1], terra.tensor(7)))
