@@ -238,7 +238,8 @@ void promote(const Op& op, Prepared& p) {
   } else if (!op.is(kMovesBytes | kView | kHost) && !(op.is(kSameFloats) && mixes_floats(p.span()))) {
     for (size_t i = 0; i < p.count; ++i) {
       const DType half = half_in(p.args[i]);
-      if (half == DType::F32 || takes_as_it_is(op, half) || (p.keeps_halves = keeps_halves(op, p, half))) continue;
+      if (half == DType::F32 || takes_as_it_is(op, half)) continue;
+      if (op.is(kReduction) && (p.keeps_halves = keeps_halves(op, p, half))) continue;
       p.half = half;
       convert_halves(p, i);
     }
