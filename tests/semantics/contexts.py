@@ -273,6 +273,98 @@ def output_sent_elsewhere():
     g.target = f
     return g, args, None
 
+def leave_by_method(mode, x):
+    y = x * 2
+    mode.__exit__(None, None, None)
+    return y.requires_grad, (x * 3).requires_grad
+
+
+def leave_with_arguments(mode, x):
+    error = (None, None, None)
+    y = x * 2
+    mode.__exit__(*error)
+    return y.requires_grad, (x * 3).requires_grad
+
+
+def leave_by_bound_method(mode, x):
+    leave = mode.__exit__
+    y = x * 2
+    leave(None, None, None)
+    return y.requires_grad, (x * 3).requires_grad
+
+
+def leave_by_class(mode, x):
+    y = x * 2
+    type(mode).__exit__(mode, None, None, None)
+    return y.requires_grad, (x * 3).requires_grad
+
+
+def leave_by_stack(mode, x):
+    y = x * 2
+    with contextlib.ExitStack() as stack:
+        stack.push(mode.__exit__)
+    return y.requires_grad, (x * 3).requires_grad
+
+
+def left_inside(target):
+    """The frame leaves a gradient mode that somebody else entered: the mode of before comes back, which is not that of
+    another call."""
+    makers = terra.enable_grad, terra.no_grad, terra.inference_mode
+
+    def f(i, x):
+        with terra.set_grad_enabled(i % 5 != 4):
+            mode = makers[i // 5 % 3]()
+            mode.__enter__()
+            found = target(mode, x)
+            return found, terra.is_grad_enabled(), terra.is_inference_mode_enabled()
+    f.target = target
+    return f, lambda i: (i, t(i, True)), None
+
+
+def left_by(way):
+    def make():
+        return left_inside(way)
+    make.__name__ = "modes_" + way.__name__
+    return make
+
+
+for way in (leave_by_method, leave_with_arguments, leave_by_bound_method, leave_by_class, leave_by_stack):
+    program(calls=30)(left_by(way))
+
+
+@program(calls=20)
+def modes_entered_inside():
+    def target(mode, x):
+        with mode:
+            y = x * 2
+        return y.requires_grad, (x * 3).requires_grad
+
+    def f(i, x):
+        with terra.set_grad_enabled(i % 3 != 2):
+            return target((terra.no_grad, terra.enable_grad)[i % 2](), x), terra.is_grad_enabled()
+    f.target = target
+    return f, lambda i: (i, t(i, True)), None
+
+
+@program(calls=20)
+def modes_held_by_an_object():
+    class Holder:
+        def __enter__(self):
+            self.mode = terra.enable_grad()
+            self.mode.__enter__()
+            return self
+
+        def __exit__(self, *error):
+            self.mode.__exit__(*error)
+            return False
+
+    def f(i, x):
+        with terra.set_grad_enabled(i % 5 != 4):
+            with Holder():
+                y = x * 2
+            return y.requires_grad, terra.is_grad_enabled()
+    return f, lambda i: (i, t(i, True)), None
+
 
 if __name__ == "__main__":
     main()

@@ -1,9 +1,11 @@
 #include "interpreter_hooks/bindings/autograd/backward.h"
 
+#include <unordered_set>
 #include <vector>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/pass.h"
+#include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
@@ -216,6 +218,25 @@ Object pass_reaches(PyObject*, PyObject* tensor) {
   return owned(PyBool_FromLong(autograd::pass_reaches(tensor_of(tensor))));
 }
 
+/// _leads_past(tensor, leaves): whether the tensor's history leads to a leaf that is none of the list.
+Object leads_past(PyObject*, PyObject* args) {
+  PyObject *tensor = nullptr, *given = nullptr;
+  if (!PyArg_ParseTuple(args, "OO:_leads_past", &tensor, &given)) throw PythonError{};
+  if (!is_tensor(tensor)) raise(PyExc_TypeError, "_leads_past() takes a tensor and a list of leaves");
+  if (OpObserver* observer = op_observer()) observer->on_opaque("where a history leads", tensor);
+  std::unordered_set<const TensorImpl*> known;
+  const Object leaves = as_tuple(given, 0);
+  for (const Tensor& leaf : tensors_of(items(leaves), "leaves")) known.insert(leaf.get());
+  bool past = false;
+  const Tensor t = tensor_of(tensor);
+  const Ref<autograd::Node> start = t.requires_grad() ? autograd::gradient_edge(t).node : Ref<autograd::Node>();
+  autograd::each_node(start.get(), [&](const autograd::Node& node) {
+    const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(&node);
+    past = past || (leaf && !known.contains(leaf->variable().get()));
+  });
+  return owned(PyBool_FromLong(past));
+}
+
 /// _check_for_nan(yes): passes over the tape fail at the first gradient that isn't a number.
 Object check_for_nan(PyObject*, PyObject* yes) {
   if (OpObserver* observer = op_observer()) observer->on_opaque("anomaly mode", Py_None);
@@ -245,6 +266,7 @@ PyMethodDef autograd_functions[] = {
     {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
      "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
     {"_check_for_nan", method<check_for_nan>(), METH_O, nullptr},
+    {"_leads_past", method<leads_past>(), METH_VARARGS, nullptr},
     {"_pass_number", method<pass_number>(), METH_NOARGS, nullptr},
     {"_pass_reaches", method<pass_reaches>(), METH_O, nullptr},
     {"grad", method<grad>(), METH_VARARGS | METH_KEYWORDS,

@@ -188,14 +188,23 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     open_logging(*this, f);
     return;
   }
+  // `mode.__exit__(*error)`: which mode comes back is known to the object that was entered, which has to let go of it
+  // as well; and one that is entered takes note of the mode before.
+  const bool is_bound = PyCFunction_Check(callee);
+  PyObject* const receiver = is_bound ? PyCFunction_GET_SELF(callee)
+                             : Py_TYPE(callee) == &PyMethodDescr_Type && !site.positional.empty()
+                                 ? site.positional[0].object
+                                 : nullptr;
+  if (receiver && is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(receiver)))) {
+    const Shadow* const made_here = find(receiver);
+    if (!made_here || made_here->outside)
+      return stop(Reason::UnmodelledCall, "the end of a gradient mode that began outside");
+  }
   if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known && known->receiver.known()) {
     insert_receiver(known->receiver);
     if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;
   } else if (PyCFunction_Check(callee)) {
     PyObject* self = PyCFunction_GET_SELF(callee);
-    // Which mode comes back is known to the object that was entered, which has to let go of it as well.
-    if (known && known->outside && self && is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(self))))
-      return stop(Reason::UnmodelledCall, "the end of a gradient mode that began outside");
     if (is_new(callee)) {
       insert_receiver(Value::fact(self));
     } else if (known && known->receiver.known()) {

@@ -8,6 +8,13 @@ from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from .batches import check_randomness
 
 _depth = [0]
+_made = [[]]  # the leaves that the outermost call under way has made
+
+
+def _leaf(t):
+    t = t.detach().requires_grad_()
+    _made[0].append(t)
+    return t
 
 
 def _inputs(tree):
@@ -16,23 +23,39 @@ def _inputs(tree):
     def fresh(t):
         if not isinstance(t, C.Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(t)}")
-        return t.view_as(t) if t.requires_grad else t.detach().requires_grad_()
+        return t.view_as(t) if t.requires_grad else _leaf(t)
 
     return tree_map(fresh, tree)
 
 
-def _plain(tree, keep):
-    """Results of an outermost call carry no history."""
-    return tree if keep else tree_map(lambda t: t.detach() if isinstance(t, C.Tensor) else t, tree)
-
-
 class _Inside:
-    """While the function runs, derivatives that it takes itself keep their history."""
+    """While the function runs, derivatives that it takes itself keep their history. Results of an outermost call have
+    one where it leads to what the program differentiates itself: `grad(lambda x: (x * x * w).sum())(x)` is a function of
+    w."""
 
     def __init__(self, args):
-        self.keep = _depth[0] > 0 or any(isinstance(t, C.Tensor) and t.requires_grad for t in tree_leaves(args))
+        self.records = C.is_grad_enabled()
+        self.keep = _depth[0] > 0 or (
+            self.records and any(isinstance(t, C.Tensor) and t.requires_grad for t in tree_leaves(args))
+        )
+        self.made = _made[0] if _depth[0] > 0 else []
+
+    def settled(self, tree):
+        return tree if self.keep else tree_map(self._settled_leaf, tree)
+
+    def settled_later(self, tree, given):
+        """Of a call that comes when the function has run, with more that it is given."""
+        if _depth[0] > 0:
+            _made[0].extend(self.made)
+        return tree if _depth[0] > 0 or any(t.requires_grad for t in given) else self.settled(tree)
+
+    def _settled_leaf(self, t):
+        if not isinstance(t, C.Tensor) or (self.records and t.requires_grad and C._leads_past(t, self.made)):
+            return t
+        return t.detach()
 
     def __enter__(self):
+        _made[0] = self.made
         _depth[0] += 1
         self._grad = C.enable_grad()
         self._grad.__enter__()
@@ -112,8 +135,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
                 )
             leaves, spec = tree_flatten([args[i] for i in numbers])
             found = tree_unflatten(_gradients([value], leaves, [C.ones_like(value)]), spec)
-        found = _plain(found[0] if isinstance(argnums, int) else tuple(found), inside.keep)
-        value, aux = _plain(value, inside.keep), _plain(aux, inside.keep)
+        found = inside.settled(found[0] if isinstance(argnums, int) else tuple(found))
+        value, aux = inside.settled(value), inside.settled(aux)
         return found, ((value, aux) if has_aux else value)
 
     return both
@@ -144,12 +167,11 @@ def vjp(func, *primals, has_aux=False):
         weights, given = tree_flatten(cotangents)
         if given != out_spec:
             raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: {given}, primal output: {out_spec}")
-        keep = inside.keep or _depth[0] > 0 or any(w.requires_grad for w in weights)
-        found = _plain(tree_unflatten(_gradients(outputs, leaves, weights), spec), keep)
+        found = inside.settled_later(tree_unflatten(_gradients(outputs, leaves, weights), spec), weights)
         return found if len(primals) > 1 else found[0:1]
 
-    shown = _plain(output, inside.keep)
-    return (shown, pull, _plain(aux, inside.keep)) if has_aux else (shown, pull)
+    shown = inside.settled(output)
+    return (shown, pull, inside.settled(aux)) if has_aux else (shown, pull)
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
@@ -176,11 +198,11 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         outputs, out_spec = tree_flatten(output)
         _check_tensors(f"{call}: expected f(*primals) to return only tensors", outputs)
         leaves = tree_leaves(inputs)
-        weights = [C.zeros_like(o).requires_grad_() for o in outputs]
+        weights = [_leaf(C.zeros_like(o)) for o in outputs]
         found = _gradients(outputs, leaves, weights)
         along = tree_unflatten(_gradients(found, weights, directions), out_spec)
-    output, along = _plain(output, inside.keep), _plain(along, inside.keep)
-    return (output, along, _plain(aux, inside.keep)) if has_aux else (output, along)
+    output, along = inside.settled(output), inside.settled(along)
+    return (output, along, inside.settled(aux)) if has_aux else (output, along)
 
 
 def linearize(func, *primals):
@@ -189,7 +211,7 @@ def linearize(func, *primals):
         inputs = _inputs(primals)
         outputs, out_spec = tree_flatten(func(*inputs))
         leaves, spec = tree_flatten(inputs)
-        weights = [C.zeros_like(o).requires_grad_() for o in outputs]
+        weights = [_leaf(C.zeros_like(o)) for o in outputs]
         found = _gradients(outputs, leaves, weights)
 
     def along(*tangents):
@@ -204,10 +226,9 @@ def linearize(func, *primals):
                         f"tangent:{i} with {what} {ours} in flattened pytree doesn't match the {what} {theirs} of the "
                         "corresponding primal."
                     )
-        keep = inside.keep or _depth[0] > 0 or any(t.requires_grad for t in directions)
-        return _plain(tree_unflatten(_gradients(found, weights, directions), out_spec), keep)
+        return inside.settled_later(tree_unflatten(_gradients(found, weights, directions), out_spec), directions)
 
-    return _plain(tree_unflatten(outputs, out_spec), inside.keep), along
+    return inside.settled(tree_unflatten(outputs, out_spec)), along
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
@@ -232,10 +253,10 @@ def _jacobian_of(func, argnums, has_aux, call):
             blocks = [_block(o, leaves) for o in outputs]
         result = []
         for block in blocks:
-            parts = tree_unflatten([_plain(t, inside.keep) for t in block], spec)
+            parts = tree_unflatten([inside.settled(t) for t in block], spec)
             result.append(parts[0] if isinstance(argnums, int) else tuple(parts))
         result = tree_unflatten(result, out_spec)
-        return (result, _plain(aux, inside.keep)) if has_aux else result
+        return (result, inside.settled(aux)) if has_aux else result
 
     return jacobian
 

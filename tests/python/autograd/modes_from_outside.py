@@ -1,0 +1,137 @@
+# run: --torch
+# run: --torch --capture=off
+# run: --torch --capture=coexec
+# run: --torch --capture=stress
+"""Frames that leave, enter and decorate with gradient modes that they didn't make: what was recorded, and the mode that comes back,
+call after call with another one before."""
+
+import contextlib
+import pathlib
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from _oracle import check  # noqa: E402
+
+w = torch.tensor([2.0, 3.0], requires_grad=True)
+x = torch.tensor([1.0, -2.0])
+MAKERS = {
+    "enable_grad": torch.enable_grad,
+    "no_grad": torch.no_grad,
+    "inference_mode": torch.inference_mode,
+    "set_grad_enabled": lambda: torch.set_grad_enabled(True),
+}
+
+
+def product():
+    return (x * w).sum()
+
+
+def by_method(mode):
+    y = product()
+    mode.__exit__(None, None, None)
+    return y, product()
+
+
+def with_arguments(mode):
+    y = product()
+    error = (None, None, None)
+    mode.__exit__(*error)
+    return y, product()
+
+
+def by_bound_method(mode):
+    leave = mode.__exit__
+    y = product()
+    leave(None, None, None)
+    return y, product()
+
+
+def by_class(mode):
+    y = product()
+    type(mode).__exit__(mode, None, None, None)
+    return y, product()
+
+
+def by_getattr(mode):
+    y = product()
+    getattr(mode, "__exit__")(None, None, None)  # noqa: B009
+    return y, product()
+
+
+def by_attribute(mode):
+    class Box:
+        pass
+
+    box = Box()
+    box.leave = mode.__exit__
+    y = product()
+    box.leave(None, None, None)
+    return y, product()
+
+
+def by_stack(mode):
+    y = product()
+    with contextlib.ExitStack() as stack:
+        stack.push(mode.__exit__)
+    return y, product()
+
+
+def bits(*flags):
+    return "".join(str(int(flag)) for flag in flags)
+
+
+def left(way, name):
+    rounds = []
+    for i in range(18):
+        torch.set_grad_enabled(i % 5 != 4)
+        mode = MAKERS[name]()
+        if name != "set_grad_enabled":
+            mode.__enter__()
+        inside, behind = way(mode)
+        rounds.append(bits(inside.requires_grad, behind.requires_grad, torch.is_grad_enabled()))
+        torch.set_grad_enabled(True)
+    return " ".join(rounds)
+
+
+def block(mode):
+    with mode:
+        return product()
+
+
+def decorated(mode):
+    return mode(product)()
+
+
+def entered(mode):
+    mode.__enter__()
+    y = product()
+    mode.__exit__(None, None, None)
+    return y
+
+
+def entered_by_class(mode):
+    type(mode).__enter__(mode)
+    y = product()
+    mode.__exit__(None, None, None)
+    return y
+
+
+def run_in(way):
+    rounds = []
+    for i in range(18):
+        torch.set_grad_enabled(i % 3 != 2)
+        y = way((torch.no_grad, torch.enable_grad)[i % 2]())
+        rounds.append(bits(y.requires_grad, torch.is_grad_enabled()))
+        torch.set_grad_enabled(True)
+    return " ".join(rounds)
+
+
+items = [
+    (f"{name} {way.__name__}", left(way, name))
+    for way in (by_method, with_arguments, by_bound_method, by_class, by_getattr, by_attribute, by_stack)
+    for name in MAKERS
+]
+items += [(way.__name__, run_in(way)) for way in (block, decorated, entered, entered_by_class)]
+check(items, __file__)
