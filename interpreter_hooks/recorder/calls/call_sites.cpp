@@ -146,6 +146,34 @@ PartialParts Recording::partial_parts(const Value& partial) {
   return parts;
 }
 
+namespace {
+
+/// `mode.__exit__(*error)`: which gradient mode comes back is known to the object that was entered, which has to let go
+/// of it as well. Where the frame has entered it itself, both are known; not of an instance of a subclass, which no
+/// frame makes.
+bool leaves_mode_from_outside(Recording& r, const CallSite& site) {
+  static PyObject* leave = interned("__exit__");
+  const bool bound = PyCFunction_Check(site.callee), open = Py_TYPE(site.callee) == &PyMethodDescr_Type;
+  PyObject* const receiver = bound                              ? PyCFunction_GET_SELF(site.callee)
+                             : open && !site.positional.empty() ? site.positional[0].object
+                                                                : nullptr;
+  const PyTypeObject* kind = receiver ? Py_TYPE(receiver) : nullptr;
+  while (kind && !is_grad_mode_type(reinterpret_cast<PyObject*>(const_cast<PyTypeObject*>(kind)))) kind = kind->tp_base;
+  if (!kind) return false;
+  if (kind != Py_TYPE(receiver)) return true;  // a class of the program
+  Shadow* const mode = r.find(receiver);
+  if (!mode || mode->fresh()) return !mode;
+  if (!mode->entered_before) mode->entered_before = times_entered(receiver);
+  PyObject* const exit = _PyType_Lookup(Py_TYPE(receiver), leave);
+  if (!exit || Py_TYPE(exit) != &PyMethodDescr_Type) return true;
+  const PyMethodDef* const called = bound ? reinterpret_cast<PyCFunctionObject*>(site.callee)->m_ml
+                                          : reinterpret_cast<PyMethodDescrObject*>(site.callee)->d_method;
+  return called == reinterpret_cast<PyMethodDescrObject*>(exit)->d_method &&
+         times_entered(receiver) <= *mode->entered_before;
+}
+
+}  // namespace
+
 void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, std::vector<Value> positional,
                           std::vector<PyObject*> keywords, std::vector<Value> keyword_values) {
   static PyObject* call = interned("__call__");
@@ -188,18 +216,8 @@ void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, 
     open_logging(*this, f);
     return;
   }
-  // `mode.__exit__(*error)`: which mode comes back is known to the object that was entered, which has to let go of it
-  // as well; and one that is entered takes note of the mode before.
-  const bool is_bound = PyCFunction_Check(callee);
-  PyObject* const receiver = is_bound ? PyCFunction_GET_SELF(callee)
-                             : Py_TYPE(callee) == &PyMethodDescr_Type && !site.positional.empty()
-                                 ? site.positional[0].object
-                                 : nullptr;
-  if (receiver && is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(receiver)))) {
-    const Shadow* const made_here = find(receiver);
-    if (!made_here || made_here->outside)
-      return stop(Reason::UnmodelledCall, "the end of a gradient mode that began outside");
-  }
+  if (leaves_mode_from_outside(*this, site))
+    return stop(Reason::UnmodelledCall, "the end of a gradient mode that began outside");
   if (Py_TYPE(callee) == &_PyMethodWrapper_Type && known && known->receiver.known()) {
     insert_receiver(known->receiver);
     if (PyObject* slot = wrapped_slot(callee)) site.callee = callee = slot;

@@ -3,6 +3,7 @@
 #include "interpreter_hooks/recorder/core/value.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,7 +52,9 @@ struct Shadow {
   bool plain_instance = false;  ///< made by object.__new__
   bool names_changed = false;   ///< the frame gave an instance from outside a new attribute, or took one
   bool bounded = false;         ///< a deque: its maxlen is guarded
-  std::string path;             ///< how it was reached
+  /// A gradient mode from outside: how many times it had been entered when the frame first called a method of it.
+  std::optional<size_t> entered_before;
+  std::string path;  ///< how it was reached
 
   /// Instance attributes by interned name. Null: known to be absent (deleted here, or guarded so).
   std::unordered_map<PyObject*, Value> attributes;

@@ -142,9 +142,11 @@ void Finisher::enter_modes(const std::vector<Value>& leaving) {
     if (!exit || !exit->fresh() || !exit->receiver.known()) continue;
     PyObject* object = exit->receiver.object;
     Shadow* mode = is_grad_mode_type(reinterpret_cast<PyObject*>(Py_TYPE(object))) ? r_.find(object) : nullptr;
-    if (!mode || !mode->fresh()) continue;  // those from outside are entered by the interpreter
-    if (times_entered(object) != 1) return r_.stop(Reason::FreshEscapes, "a gradient mode entered twice");
-    if (!mode->self.has_register()) make_mode(*mode);
+    if (!mode) continue;
+    const size_t now = times_entered(object), before = mode->fresh() ? 0 : mode->entered_before.value_or(now);
+    if (now == before) continue;  // somebody else has entered it
+    if (now != before + 1) return r_.stop(Reason::FreshEscapes, "a gradient mode entered twice");
+    if (mode->fresh() && !mode->self.has_register()) make_mode(*mode);
     PyObject* enter = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__enter__");
     std::vector<Word> words = pack({r_.reg_of(r_.by_identity(object))});
     words.insert(words.begin(), {word_of(r_.file().keep(enter)), Word{0}});

@@ -16,10 +16,28 @@ from _oracle import check  # noqa: E402
 
 w = torch.tensor([2.0, 3.0], requires_grad=True)
 x = torch.tensor([1.0, -2.0])
+
+
+class Counted(torch.no_grad):
+    def __init__(self):
+        super().__init__()
+        self.left = 0
+
+    def __exit__(self, *error):
+        self.left += 1
+        return super().__exit__(*error)
+
+
+class Plain(torch.enable_grad):
+    pass
+
+
 MAKERS = {
     "enable_grad": torch.enable_grad,
     "no_grad": torch.no_grad,
     "inference_mode": torch.inference_mode,
+    "a subclass of no_grad": Counted,
+    "a subclass of enable_grad": Plain,
     "set_grad_enabled": lambda: torch.set_grad_enabled(True),
 }
 
@@ -118,11 +136,11 @@ def entered_by_class(mode):
     return y
 
 
-def run_in(way):
+def run_in(way, makers):
     rounds = []
     for i in range(18):
         torch.set_grad_enabled(i % 3 != 2)
-        y = way((torch.no_grad, torch.enable_grad)[i % 2]())
+        y = way(makers[i % 2]())
         rounds.append(bits(y.requires_grad, torch.is_grad_enabled()))
         torch.set_grad_enabled(True)
     return " ".join(rounds)
@@ -133,5 +151,9 @@ items = [
     for way in (by_method, with_arguments, by_bound_method, by_class, by_getattr, by_attribute, by_stack)
     for name in MAKERS
 ]
-items += [(way.__name__, run_in(way)) for way in (block, decorated, entered, entered_by_class)]
+items += [
+    (f"{way.__name__} {makers[0].__name__}", run_in(way, makers))
+    for way in (block, decorated, entered, entered_by_class)
+    for makers in ((torch.no_grad, torch.enable_grad), (Counted, Plain))
+]
 check(items, __file__)
