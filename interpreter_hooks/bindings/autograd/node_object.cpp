@@ -64,12 +64,20 @@ Object variable(PyObject* self, void*) {
   return Object::steal(wrap(accumulate->variable()));
 }
 
+/// Nodes go on whatever thread lets go of them last.
+void drop_dict(void* dict) {
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(static_cast<PyObject*>(dict));
+  PyGILState_Release(state);
+}
+
 /// A dict of the program's, which is there as long as the node.
 Object metadata(PyObject* self, void*) {
   if (OpObserver* observer = op_observer()) observer->on_opaque("what a program keeps with a node", self);
   std::shared_ptr<void>& kept = autograd::attachment(*asked(self));
-  if (!kept) kept = std::make_shared<Object>(owned(PyDict_New()));
-  return Object::share(static_cast<const Object*>(kept.get())->get());
+  if (!kept) kept = std::shared_ptr<void>(owned(PyDict_New()).release(), drop_dict);
+  return Object::share(static_cast<PyObject*>(kept.get()));
 }
 
 Object sequence_number(PyObject* self, PyObject*) {
