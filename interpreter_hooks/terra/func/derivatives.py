@@ -64,6 +64,8 @@ class _Inside:
     def __exit__(self, *exception):
         self._grad.__exit__(*exception)
         _depth[0] -= 1
+        if _depth[0] == 0:
+            _made[0] = []
         return False
 
 
