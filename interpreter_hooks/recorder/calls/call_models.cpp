@@ -10,9 +10,6 @@
 
 namespace terra::capture {
 
-namespace {
-
-/// What stays the same however a C callable was reached: its method definition, its slot wrapper or the type itself.
 const void* key_of(PyObject* callee) {
   if (PyCFunction_Check(callee)) return reinterpret_cast<PyCFunctionObject*>(callee)->m_ml;
   if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyClassMethodDescr_Type) {
@@ -20,6 +17,8 @@ const void* key_of(PyObject* callee) {
   }
   return callee;
 }
+
+namespace {
 
 /// "list", "math" or "_collections.deque". Only modules that are part of the interpreter: a program must find in
 /// sys.modules what it imported itself.

@@ -26,6 +26,9 @@ enum Trait : uint32_t {
   kUnseen = 1 << 12,       ///< Python code runs below it that concerns nobody
 };
 
+/// What stays the same however a C callable was reached: its method definition, its slot wrapper or the type itself.
+const void* key_of(PyObject* callee);
+
 /// How a C callable is followed. Arguments are in frame.pending.call. `before` runs while the world is as the callable
 /// will find it (reads of what it is going to change); `after` gives the shadow of `result`.
 struct CallModel {

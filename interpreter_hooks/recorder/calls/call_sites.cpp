@@ -119,6 +119,27 @@ void no_hooks_of_all_modules(Recording& r) {
   }
 }
 
+/// `mode.__exit__(*error)`: which gradient mode comes back is known to the object that was entered, which has to let go
+/// of it as well. Where the frame has entered it itself, both are known; not of an instance of a subclass, which no
+/// frame makes.
+bool leaves_mode_from_outside(Recording& r, const CallSite& site) {
+  static PyObject* leave = interned("__exit__");
+  const bool bound = PyCFunction_Check(site.callee), open = Py_TYPE(site.callee) == &PyMethodDescr_Type;
+  PyObject* const receiver = bound                              ? PyCFunction_GET_SELF(site.callee)
+                             : open && !site.positional.empty() ? site.positional[0].object
+                                                                : nullptr;
+  const PyTypeObject* kind = receiver ? Py_TYPE(receiver) : nullptr;
+  while (kind && !is_grad_mode_type(reinterpret_cast<PyObject*>(const_cast<PyTypeObject*>(kind)))) kind = kind->tp_base;
+  if (!kind) return false;
+  if (kind != Py_TYPE(receiver)) return true;  // a class of the program
+  Shadow* const mode = r.find(receiver);
+  if (!mode || mode->fresh()) return !mode;
+  if (!mode->entered_before) mode->entered_before = times_entered(receiver);
+  PyObject* const exit = _PyType_Lookup(Py_TYPE(receiver), leave);
+  if (!exit || Py_TYPE(exit) != &PyMethodDescr_Type) return true;
+  return key_of(site.callee) == key_of(exit) && times_entered(receiver) <= *mode->entered_before;
+}
+
 }  // namespace
 
 PartialParts Recording::partial_parts(const Value& partial) {
@@ -145,34 +166,6 @@ PartialParts Recording::partial_parts(const Value& partial) {
   }
   return parts;
 }
-
-namespace {
-
-/// `mode.__exit__(*error)`: which gradient mode comes back is known to the object that was entered, which has to let go
-/// of it as well. Where the frame has entered it itself, both are known; not of an instance of a subclass, which no
-/// frame makes.
-bool leaves_mode_from_outside(Recording& r, const CallSite& site) {
-  static PyObject* leave = interned("__exit__");
-  const bool bound = PyCFunction_Check(site.callee), open = Py_TYPE(site.callee) == &PyMethodDescr_Type;
-  PyObject* const receiver = bound                              ? PyCFunction_GET_SELF(site.callee)
-                             : open && !site.positional.empty() ? site.positional[0].object
-                                                                : nullptr;
-  const PyTypeObject* kind = receiver ? Py_TYPE(receiver) : nullptr;
-  while (kind && !is_grad_mode_type(reinterpret_cast<PyObject*>(const_cast<PyTypeObject*>(kind)))) kind = kind->tp_base;
-  if (!kind) return false;
-  if (kind != Py_TYPE(receiver)) return true;  // a class of the program
-  Shadow* const mode = r.find(receiver);
-  if (!mode || mode->fresh()) return !mode;
-  if (!mode->entered_before) mode->entered_before = times_entered(receiver);
-  PyObject* const exit = _PyType_Lookup(Py_TYPE(receiver), leave);
-  if (!exit || Py_TYPE(exit) != &PyMethodDescr_Type) return true;
-  const PyMethodDef* const called = bound ? reinterpret_cast<PyCFunctionObject*>(site.callee)->m_ml
-                                          : reinterpret_cast<PyMethodDescrObject*>(site.callee)->d_method;
-  return called == reinterpret_cast<PyMethodDescrObject*>(exit)->d_method &&
-         times_entered(receiver) <= *mode->entered_before;
-}
-
-}  // namespace
 
 void Recording::open_call(ShadowFrame& f, PyObject* callee, Value callee_value, std::vector<Value> positional,
                           std::vector<PyObject*> keywords, std::vector<Value> keyword_values) {
