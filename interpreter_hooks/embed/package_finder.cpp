@@ -96,6 +96,10 @@ class AliasFinder:
         real = self.real_name(name)
         __import__(real)
         sys.modules[name] = sys.modules[real]
+        # Modules below it that are loaded have their second name from now on. Importing one by it would set it as an
+        # attribute of its package, in the place of a function of the same name: nn.utils.weight_norm, autograd.gradcheck.
+        for each in [each for each in sys.modules if each.startswith(real + ".")]:
+            sys.modules.setdefault(self.alias + each[len(self.package):], sys.modules[each])
         take_name = getattr(sys.modules[name], "_known_as", None)
         if name == self.alias and take_name:
             take_name(name)
@@ -104,6 +108,7 @@ class AliasFinder:
 sys.meta_path.insert(0, PackageFinder("terra", folder))
 if torch:
     sys.meta_path.insert(0, AliasFinder("torch", "terra", folder))
+    sys.meta_path.insert(0, AliasFinder("functorch", "terra.functorch", folder + "/terra"))
     sys.meta_path.insert(0, AliasFinder("torchvision", "terra.vision", folder + "/terra", gives_way=True))
 )python";
 

@@ -11,7 +11,8 @@ from ._overridable import HOMES, NOT_OFFERED, offered
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "__config__", "__future__", "_dynamo", "_higher_order_ops", "_subclasses", "_tensor_str", "ao", "compiler", "distributed", "export",
+    "_C", "_VF", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_inductor", "_jit_internal", "_lowrank",
+    "_subclasses", "_tensor", "_tensor_str", "_utils", "_vmap_internals", "ao", "compiler", "distributed", "export",
     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked",
     "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization",
     "quasirandom", "return_types", "signal", "storage", "types", "xpu",
@@ -93,9 +94,10 @@ FUNCTIONS = {
     ),
     "_histograms": ("histogram", "histogramdd"),
     "_native_functions": (
-        "_chunk_cat", "_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
+        "_chunk_cat", "_dim_arange", "_log_softmax", "_native_batch_norm_legit", "_shape_as_tensor", "_softmax", "_unique2", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_weight_norm", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
     ),
     "_mapped_files": ("from_file",),
+    "_recurrent": ("gru", "lstm", "rnn_relu", "rnn_tanh"),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (

@@ -136,3 +136,32 @@ def _chunk_cat(tensors, dim, num_chunks, *, out=None):
         parts.append(t.reshape(*t.shape[:dim], num_chunks, -1))
     result = C.cat(parts, dim + 1)
     return result if out is None else C.clone(result, out=out)
+
+
+def _softmax(self, dim, half_to_float):
+    return C.softmax(self, dim, dtype=C.float32 if half_to_float else None)
+
+
+def _log_softmax(self, dim, half_to_float):
+    return C.log_softmax(self, dim, dtype=C.float32 if half_to_float else None)
+
+
+def _weight_norm(v, g, dim=0):
+    """A weight of direction v whose parts along `dim` have the lengths g."""
+    from .nn.utils.weight_norm import normed
+
+    return normed(v, g, dim)
+
+
+def _shape_as_tensor(self):
+    return C.tensor(self.shape)
+
+
+def _dim_arange(like, dim):
+    return C.arange(like.size(dim))
+
+
+def _unique2(self, sorted=True, return_inverse=False, return_counts=False):
+    """The distinct elements, for each element which one it is, and how often each occurs: empty where not asked for."""
+    values, inverse, counts = C.unique(self, sorted, return_inverse=True, return_counts=True)
+    return values, inverse if return_inverse else inverse.new_empty(0), counts if return_counts else counts.new_empty(0)

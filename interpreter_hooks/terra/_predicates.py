@@ -95,15 +95,15 @@ def is_storage(obj):
 
 
 def is_anomaly_enabled():
-    from .autograd import anomaly
+    from .autograd import anomaly_mode
 
-    return anomaly._enabled
+    return anomaly_mode._enabled
 
 
 def is_anomaly_check_nan_enabled():
-    from .autograd import anomaly
+    from .autograd import anomaly_mode
 
-    return anomaly._checks_nan
+    return anomaly_mode._checks_nan
 
 
 def get_device_module(device=None):

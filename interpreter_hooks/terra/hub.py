@@ -11,6 +11,7 @@ from ._names import lazily
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 _dir = [None]
+READ_DATA_CHUNK = 128 * 1024
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
@@ -101,4 +102,41 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
     return read(path, map_location=map_location, weights_only=weights_only)
 
 
-__getattr__ = lazily(__name__)
+def _get_torch_home():
+    """The folder above get_dir()'s."""
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
+class _Progress:
+    """tqdm where it is not installed: says nothing."""
+
+    def __init__(self, iterable=None, *args, **kwargs):
+        self.iterable = iterable
+
+    def __iter__(self):
+        return iter(self.iterable)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+    def update(self, n=1):
+        """Nothing to show."""
+
+    close = set_postfix = set_description = update
+
+
+def __getattr__(name):
+    if name == "tqdm":
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            tqdm = _Progress
+        return tqdm
+    return _missing(name)
+
+
+_missing = lazily(__name__)

@@ -276,3 +276,15 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module, name):
         value = names.ALLOWED.get((module, name))
         return value if value is not None else super().find_class(names.own_module(module), name)
+
+
+def default_restore_location(storage, location):
+    """The storage itself: all memory is the CPU's. What map_location functions of programs end with."""
+    if location != "cpu":
+        raise RuntimeError(f"don't know how to restore data location of {type(storage).__name__} (tagged with {location})")
+    return storage
+
+
+def location_tag(storage):
+    """Where a storage is."""
+    return "cpu"

@@ -52,6 +52,20 @@ void set_generic(PyObject* self, PyObject* name, PyObject* value) {
   succeeded(PyObject_GenericSetAttr(self, name, value));
 }
 
+/// The member that a module gets under the name, or what the program's hooks make of it: hook(module, name, member).
+Object after_registration_hooks(const char* kind, PyObject* self, PyObject* name, PyObject* member) {
+  Object result = Object::share(member);
+  PyObject* hooks = PyDict_GetItemString(registration_hooks(), kind);
+  if (!hooks) return result;
+  Object each = owned(PyDict_Values(hooks));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(each.get()); ++i) {
+    Object other =
+        owned(PyObject_CallFunctionObjArgs(PyList_GET_ITEM(each.get(), i), self, name, result.get(), nullptr));
+    if (other.get() != Py_None) result = std::move(other);
+  }
+  return result;
+}
+
 void set(PyObject* self, PyObject* name, PyObject* value) {
   const ModuleNames& names = module_names();
   PyObject* own = module_object(self)->dict;
@@ -70,17 +84,17 @@ void set(PyObject* self, PyObject* name, PyObject* value) {
   } else if (is_module(value)) {
     if (!modules) raise(PyExc_AttributeError, "cannot assign module before Module.__init__() call");
     for (PyObject* other : {own, parameters, buffers, lookup(own, names.non_persistent)}) forget(other, name);
-    succeeded(PyDict_SetItem(modules, name, value));
+    succeeded(PyDict_SetItem(modules, name, after_registration_hooks("module", self, name, value).get()));
   } else if (member(modules)) {
     if (value != Py_None) refuse(value, "child module", name, "torch.nn.Module or None");
-    succeeded(PyDict_SetItem(modules, name, value));
+    succeeded(PyDict_SetItem(modules, name, after_registration_hooks("module", self, name, value).get()));
   } else if (is_marked_buffer(value)) {
     if (!buffers) raise(PyExc_AttributeError, "cannot assign buffer before Module.__init__() call");
     Object persistent = owned(PyObject_GetAttrString(value, "persistent"));
     owned(PyObject_CallMethodObjArgs(self, names.register_buffer, name, value, persistent.get(), nullptr));
   } else if (member(buffers)) {
     if (value != Py_None && !is_tensor(value)) refuse(value, "buffer", name, "torch.nn.Buffer, torch.Tensor or None");
-    succeeded(PyDict_SetItem(buffers, name, value));
+    succeeded(PyDict_SetItem(buffers, name, after_registration_hooks("buffer", self, name, value).get()));
   } else {
     set_generic(self, name, value);
   }

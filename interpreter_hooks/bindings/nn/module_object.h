@@ -18,7 +18,7 @@ inline ModuleObject* module_object(PyObject* self) { return reinterpret_cast<Mod
 /// Interned once, kept for ever.
 struct ModuleNames {
   PyObject *parameters, *buffers, *modules, *non_persistent, *training, *forward, *call_with_hooks, *register_parameter,
-      *register_buffer, *getattr, *getattribute, *setattr, *delattr, *call;
+      *register_buffer, *getattr, *getattribute, *setattr, *delattr, *call, *call_super_init;
   PyObject* hooks[4];  ///< keys of the dicts of hooks that calling looks at
 };
 const ModuleNames& module_names();

@@ -27,6 +27,7 @@ const ModuleNames& module_names() {
         name("__setattr__"),
         name("__delattr__"),
         name("__call__"),
+        name("call_super_init"),
         {name("_forward_hooks"), name("_forward_pre_hooks"), name("_backward_hooks"), name("_backward_pre_hooks")}};
   }();
   return names;
@@ -42,10 +43,11 @@ Object module_new(PyTypeObject* type, PyObject*, PyObject*) {
 
 /// Sets the attributes that every module has; runs again without harm only as PyTorch's does, forgetting members.
 int module_init(PyObject* self, PyObject* args, PyObject* kwargs) {
-  if (PyTuple_GET_SIZE(args) > 0)
+  const bool hands_on = _PyType_Lookup(Py_TYPE(self), module_names().call_super_init) == Py_True;
+  if (!hands_on && PyTuple_GET_SIZE(args) > 0)
     raise(PyExc_TypeError, "%s.__init__() takes 1 positional argument but %zd were given", _PyType_Name(Py_TYPE(self)),
           PyTuple_GET_SIZE(args) + 1);
-  if (kwargs && PyDict_GET_SIZE(kwargs) > 0) {
+  if (!hands_on && kwargs && PyDict_GET_SIZE(kwargs) > 0) {
     PyObject* key = nullptr;
     Py_ssize_t at = 0;
     PyDict_Next(kwargs, &at, &key, nullptr);
@@ -60,6 +62,12 @@ int module_init(PyObject* self, PyObject* args, PyObject* kwargs) {
   succeeded(PyDict_SetItem(m->dict, names.buffers, owned(PyDict_New()).get()));
   succeeded(PyDict_SetItem(m->dict, names.non_persistent, owned(PySet_New(nullptr)).get()));
   succeeded(PyDict_SetItem(m->dict, names.modules, owned(PyDict_New()).get()));
+  if (hands_on) {
+    Object next = owned(
+        PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PySuper_Type), module_base_type, self, nullptr));
+    Object init = owned(PyObject_GetAttrString(next.get(), "__init__"));
+    owned(PyObject_Call(init.get(), args, kwargs));
+  }
   return 0;
 }
 
@@ -144,6 +152,11 @@ PyObject* global_module_hooks() {
   return dict;
 }
 
+PyObject* registration_hooks() {
+  static PyObject* dict = PyDict_New();
+  return dict;
+}
+
 bool is_module_type(PyTypeObject* type) { return PyType_IsSubtype(type, module_base_type); }
 bool is_module(Borrowed object) { return is_module_type(Py_TYPE(object)); }
 
@@ -162,7 +175,8 @@ bool module_reads_plainly(PyTypeObject* type) {
   return inherits(type, module_names().getattr) && inherits(type, module_names().getattribute);
 }
 bool module_writes_plainly(PyTypeObject* type) {
-  return inherits(type, module_names().setattr) && inherits(type, module_names().delattr);
+  return inherits(type, module_names().setattr) && inherits(type, module_names().delattr) &&
+         PyDict_GET_SIZE(registration_hooks()) == 0;
 }
 bool module_calls_plainly(PyTypeObject* type) { return type->tp_call == module_tp_call; }
 
@@ -189,6 +203,7 @@ void create_module_type(PyObject* module) {
   add_methods(module_base_type, module_attribute_methods);
   add_object(module, "ModuleBase", module_base_type);
   add_object(module, "_global_module_hooks", global_module_hooks());
+  add_object(module, "_registration_hooks", registration_hooks());
 }
 
 }  // namespace terra::hooks

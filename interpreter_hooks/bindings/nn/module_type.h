@@ -45,6 +45,9 @@ uint64_t& module_epoch();
 
 /// The dict of hooks that run for every module, by kind: "forward_pre", "forward", ... Borrowed.
 PyObject* global_module_hooks();
+/// The dict of hooks on what any module gets as a member, by kind: "parameter", "buffer", "module". Borrowed. While it
+/// is not empty, module_writes_plainly() is true of no class.
+PyObject* registration_hooks();
 
 void create_module_type(PyObject* module);
 

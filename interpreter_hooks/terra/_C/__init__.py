@@ -1,5 +1,7 @@
 """torch._C: the C module under PyTorch's name, and the little of PyTorch's own that programs call."""
 
+import importlib
+
 import _terra_C
 from _terra_C import *  # noqa: F401,F403
 
@@ -46,6 +48,18 @@ def _is_alias_of(a, b):
 _TensorMeta = type(_terra_C.Tensor)
 
 
+TensorBase = _TensorBase = _terra_C.Tensor
+
+
+def _jit_setting(*_):
+    """A switch of a compiler that is not there."""
+
+
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_nvfuser_enabled = _jit_set_texpr_fuser_enabled = _jit_setting
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_bailout_depth = _jit_setting
+_jit_set_autocast_mode = _jit_set_num_profiled_runs = _debug_set_autodiff_subgraph_inlining = _jit_setting
+
+
 class Value:
     """A value in a graph of TorchScript, of which there are none; some programs ask for the name."""
 
@@ -78,7 +92,16 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
     _modes = True
 
 
-class _nn:
+class _Layers(type):
+    """Functions that are not in _nn itself are those of torch.nn.functional, and of the op records."""
+
+    def __getattr__(cls, name):
+        from ..nn import functional
+
+        return getattr(functional, name, None) or getattr(_terra_C._ops, name)
+
+
+class _nn(metaclass=_Layers):
     """torch._C._nn: what libraries that wrap modules call."""
 
     @staticmethod
@@ -94,4 +117,10 @@ def __getattr__(name):
         from ..library import BelowAutograd
 
         return BelowAutograd
+    if name == "ScriptModule":
+        from ..jit import ScriptModule
+
+        return ScriptModule
+    if name == "_functorch":
+        return importlib.import_module("._functorch", __name__)
     return getattr(_terra_C, name)

@@ -12,26 +12,14 @@ from _terra_C import (
 
 from .._names import lazily
 from . import functional
-from .anomaly import detect_anomaly, set_detect_anomaly
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "functional", "grad", "gradcheck",
     "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
-
-
-def gradcheck(*args, **kwargs):
-    from ..testing import gradcheck as check
-
-    return check(*args, **kwargs)
-
-
-def gradgradcheck(*args, **kwargs):
-    from ..testing.gradcheck import gradgradcheck as check
-
-    return check(*args, **kwargs)
-
 
 __getattr__ = lazily(__name__, ("forward_ad", "grad_mode", "graph", "profiler"))

@@ -143,6 +143,10 @@ def _place(tensor, tensors):
     return None
 
 
+FunctionMeta = type
+_ContextMethodMixin = FunctionCtx
+
+
 class Function:
     """Subclasses have static methods forward(ctx, *args) and backward(ctx, *grads); calls go through apply."""
 

@@ -1,6 +1,9 @@
 """torch.backends.cuda: there is no CUDA; its switches are kept."""
 
 import contextlib
+import sys
+
+from .._names import missing
 
 
 class _Switches:
@@ -71,3 +74,11 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
         yield
     finally:
         _attention.update(before)
+
+
+def __getattr__(name):
+    from ..nn.attention import SDPBackend
+
+    if name == "SDPBackend":
+        return SDPBackend
+    raise missing(sys.modules[__name__], name)

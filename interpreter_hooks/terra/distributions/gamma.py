@@ -7,6 +7,10 @@ from .utils import broadcast_all
 __all__ = ["Gamma"]
 
 
+def _standard_gamma(concentration):
+    return C._standard_gamma(concentration)
+
+
 class Gamma(ExponentialFamily):
     """The gamma distribution of shape `concentration` and the given rate."""
 
@@ -36,7 +40,7 @@ class Gamma(ExponentialFamily):
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        value = C._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         value.detach().clamp_(min=C.finfo(value.dtype).tiny)
         return value
 

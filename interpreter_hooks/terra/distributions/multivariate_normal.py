@@ -15,6 +15,19 @@ def precision_to_scale_tril(precision):
     return inverse_lower(turned.flip((-2, -1)).mT)
 
 
+def _batch_mv(matrices, vectors):
+    """A matrix times a vector, for batches of either."""
+    return (matrices @ vectors.unsqueeze(-1)).squeeze(-1)
+
+
+def _batch_mahalanobis(factor, x):
+    """x.T M^-1 x for M = factor @ factor.T, for batches of either."""
+    return solve_lower(factor, x).pow(2).sum(-1)
+
+
+_precision_to_scale_tril = precision_to_scale_tril
+
+
 class MultivariateNormal(Distribution):
     """Normal vectors, given the covariance, its inverse or its Cholesky factor."""
 
@@ -83,12 +96,12 @@ class MultivariateNormal(Distribution):
 
     def rsample(self, sample_shape=()):
         eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
-        return self.loc + (self._unbroadcasted_scale_tril @ eps.unsqueeze(-1)).squeeze(-1)
+        return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        distance = solve_lower(self._unbroadcasted_scale_tril, value - self.loc).pow(2).sum(-1)
+        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         constant = self._event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + distance) - log_diagonal(self._unbroadcasted_scale_tril)
 

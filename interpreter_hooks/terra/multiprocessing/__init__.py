@@ -8,7 +8,7 @@ import multiprocessing
 from multiprocessing import *  # noqa: F401,F403
 
 from . import _shared, reductions  # noqa: F401
-from .spawning import (
+from .spawn import (
     ProcessContext,
     ProcessExitedException,
     ProcessRaisedException,

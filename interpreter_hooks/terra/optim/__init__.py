@@ -24,4 +24,4 @@ __all__ = [
     "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler",
 ]  # fmt: skip
 
-__getattr__ = lazily(__name__, ("swa_utils",))
+__getattr__ = lazily(__name__, ("_functional", "functional", "swa_utils"))

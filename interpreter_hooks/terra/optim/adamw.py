@@ -1,6 +1,9 @@
 """Adam with weight decay apart from the gradient."""
 
+from .._names import lazily
 from .adam import Adam
+
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("adamw",)})
 
 
 class AdamW(Adam):

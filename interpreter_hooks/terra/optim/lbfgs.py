@@ -2,8 +2,14 @@
 
 import _terra_C as C
 
+from .line_search import cubic_minimum as _cubic_interpolate  # noqa: F401
 from .line_search import strong_wolfe
 from .optimizer import Optimizer, check_not_negative
+
+
+def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
+    """The line search alone: obj_func(x, t, d) gives loss and gradient at x + t d."""
+    return strong_wolfe(lambda length: obj_func(x, length, d), t, d, f, g, gtd, c1, c2, tolerance_change, max_ls)
 
 
 class LBFGS(Optimizer):

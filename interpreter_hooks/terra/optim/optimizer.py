@@ -2,6 +2,7 @@
 
 step() of the subclasses is written for the recorder: loops over lists and dicts, then one multi-tensor op per group."""
 
+import gc
 import warnings
 from collections import OrderedDict, abc, defaultdict
 from copy import deepcopy
@@ -12,7 +13,18 @@ from .._names import lazily
 from ..utils.hooks import HookDict, RemovableHandle
 from .state_hooks import StateHooks
 
-__getattr__ = lazily(__name__, functions={"terra.optim.params_type": ("ParamsT",)})
+__getattr__ = lazily(
+    __name__, functions={
+        "terra.optim.params_type": ("DeviceDict", "ParamsT", "StateDict"),
+        "terra.optim.copied": (
+            "_capturable_doc", "_default_to_fused_or_foreach", "_device_dtype_check_for_fused", "_differentiable_doc",
+            "_disable_dynamo_if_unsupported", "_foreach_doc", "_fused_doc", "_get_capturable_supported_devices",
+            "_get_scalar_dtype", "_get_value", "_maximize_doc", "_params_doc", "_stack_if_compiling", "_to_scalar",
+            "_use_grad_for_differentiable", "_view_as_real",
+        ),
+    },
+)  # fmt: skip
+_global_pre_hooks, _global_post_hooks = HookDict(), HookDict()
 required = object()  # the old mark of a setting without a default
 
 
@@ -37,8 +49,7 @@ class Optimizer(StateHooks):
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
-        self._optimizer_step_pre_hooks = HookDict()
-        self._optimizer_step_post_hooks = HookDict()
+        self._patch_step_function()
         groups = list(params)
         if len(groups) == 0:
             raise ValueError("optimizer got an empty parameter list")
@@ -117,6 +128,8 @@ class Optimizer(StateHooks):
         """Optimizers around another one, which don't call __init__ of this class, call this in its place: step() gets hooks."""
         self.__dict__.setdefault("_optimizer_step_pre_hooks", HookDict())
         self.__dict__.setdefault("_optimizer_step_post_hooks", HookDict())
+        if _global_pre_hooks or _global_post_hooks:
+            self.step = self._step_with_hooks
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -166,7 +179,7 @@ class Optimizer(StateHooks):
         return handle
 
     def _step_with_hooks(self, *args, **kwargs):
-        for hook in list(self._optimizer_step_pre_hooks.values()):
+        for hook in [*_global_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()]:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -175,7 +188,7 @@ class Optimizer(StateHooks):
                     )
                 args, kwargs = changed
         result = type(self).step(self, *args, **kwargs)
-        for hook in list(self._optimizer_step_post_hooks.values()):
+        for hook in [*self._optimizer_step_post_hooks.values(), *_global_post_hooks.values()]:
             hook(self, args, kwargs)
         return result
 
@@ -218,6 +231,25 @@ class Optimizer(StateHooks):
         for group, saved in zip(groups, saved_groups):
             saved["params"] = group["params"]
         self.__setstate__({"state": state, "param_groups": [deepcopy_settings(group) for group in saved_groups]})
+
+
+def _register_global(hooks, hook):
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    for each in gc.get_objects():  # optimizers are not kept account of for the few programs that come here
+        if issubclass(type(each), Optimizer):
+            each.step = each._step_with_hooks
+    return handle
+
+
+def register_optimizer_step_pre_hook(hook):
+    """hook(optimizer, args, kwargs) -> None or (args, kwargs), before step() of every optimizer."""
+    return _register_global(_global_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook):
+    """hook(optimizer, args, kwargs), after step() of every optimizer."""
+    return _register_global(_global_post_hooks, hook)
 
 
 class GroupOptimizer(Optimizer):

@@ -2,9 +2,11 @@
 
 import _terra_C as C
 
+from .._names import lazily
 from .optimizer import GroupOptimizer, check_not_negative, in_parts
 
 ops = C._ops
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("sgd",)})
 
 
 class SGD(GroupOptimizer):

@@ -2,7 +2,7 @@
 
 from .._names import lazily
 from .assert_close import assert_allclose, assert_close, make_tensor
-from .gradcheck import gradcheck
+from ..autograd.gradcheck import gradcheck
 
 __all__ = ["assert_allclose", "assert_close", "gradcheck", "make_tensor"]
 

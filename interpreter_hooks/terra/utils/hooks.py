@@ -49,3 +49,22 @@ def _reference(hooks):
         return weakref.ref(hooks)
     except TypeError:  # a plain dict cannot be referred to weakly
         return lambda: hooks
+
+
+def unserializable_hook(f):
+    """Marks a hook that files don't keep."""
+    f.__torch_unserializable__ = True
+    return f
+
+
+def warn_if_has_hooks(tensor):
+    """Says that a tensor's hooks are not kept in a file."""
+    import warnings
+
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function "
+                "with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=2,
+            )

@@ -6,7 +6,7 @@ place after the other under vmap where what they return is not of that shape."""
 import inspect
 import math
 import operator
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import _terra_C as C
 
@@ -17,6 +17,8 @@ __all__ = [
     "or_masks",
 ]  # fmt: skip
 
+_score_mod_signature = Callable[[C.Tensor, C.Tensor, C.Tensor, C.Tensor, C.Tensor], C.Tensor]
+_mask_mod_signature = Callable[[C.Tensor, C.Tensor, C.Tensor, C.Tensor], C.Tensor]
 DEFAULT_BLOCK_SIZE = 128
 _DEFAULT_SPARSE_BLOCK_SIZE = DEFAULT_BLOCK_SIZE  # by this name transformers takes it
 _WHOLE = 1 << 30  # the block size of masks without blocks

@@ -33,4 +33,12 @@ for _home in (
     globals().update((_name, _names[_name]) for _name in _names["__all__"])
 _threshold = threshold  # noqa: F405, what the function is called
 
-__getattr__ = lazily(__name__)
+__getattr__ = lazily(
+    __name__, functions={
+        "._copied": (
+            "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "_canonical_mask", "_get_softmax_dim", "_in_projection",
+            "_in_projection_packed", "_mha_shape_check", "_none_or_dtype", "_verify_batch_size", "boolean_dispatch",
+            "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
+        ),
+    },
+)  # fmt: skip

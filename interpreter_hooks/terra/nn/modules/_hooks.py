@@ -9,6 +9,7 @@ from ...utils.hooks import HookDict, RemovableHandle, of_object
 from ._full_backward import observe_inputs, observe_outputs
 
 _global_hooks = C._global_module_hooks
+_registration_hooks = C._registration_hooks
 _global_options = HookDict()  # by the same keys: what forward hooks were registered with
 
 
@@ -176,6 +177,32 @@ def _register_global(kind, hook, options=None):
     if options:
         _global_options[handle.id] = options
     return handle
+
+
+def _register_for_members(kind, hook):
+    """The first one ends what was captured with members that are set without asking anybody."""
+    hooks = _registration_hooks.get(kind)
+    if hooks is None:
+        hooks = _registration_hooks[kind] = HookDict()
+        C.capture_reset()
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+def register_module_parameter_registration_hook(hook):
+    """hook(module, name, parameter) -> None or another parameter, whenever a module gets one."""
+    return _register_for_members("parameter", hook)
+
+
+def register_module_buffer_registration_hook(hook):
+    """hook(module, name, buffer) -> None or another buffer."""
+    return _register_for_members("buffer", hook)
+
+
+def register_module_module_registration_hook(hook):
+    """hook(module, name, submodule) -> None or another module."""
+    return _register_for_members("module", hook)
 
 
 def register_module_forward_pre_hook(hook):

@@ -17,6 +17,14 @@ def check_name(module, name, kind, group):
         raise KeyError(f"attribute '{name}' already exists")
 
 
+def after_hooks(kind, module, name, member):
+    """The member, or what the hooks of register_module_..._registration_hook make of it."""
+    for hook in list(C._registration_hooks.get(kind, {}).values()):
+        other = hook(module, name, member)
+        member = member if other is None else other
+    return member
+
+
 class Registration:
     """The part of Module that adds members by name. Plain attribute assignment does the same for parameters and
     modules; a buffer has to be registered because any tensor may be an attribute."""
@@ -39,7 +47,7 @@ class Registration:
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. "
                 f"To express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = after_hooks("parameter", self, name, param)
 
     def register_buffer(self, name, tensor, persistent=True):
         if not hasattr(self, "_buffers"):
@@ -47,7 +55,7 @@ class Registration:
         check_name(self, name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, C.Tensor):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = after_hooks("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -57,7 +65,7 @@ class Registration:
         if module is not None and not isinstance(module, C.ModuleBase):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         check_name(self, name, "module", self._modules)
-        self._modules[name] = module
+        self._modules[name] = after_hooks("module", self, name, module)
 
     def register_module(self, name, module):
         self.add_module(name, module)

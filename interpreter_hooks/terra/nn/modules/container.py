@@ -5,6 +5,7 @@ import operator
 from collections import OrderedDict, abc
 
 from ._registration import indent
+from ._registration import indent as _addindent  # noqa: F401
 from .module import Module
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]

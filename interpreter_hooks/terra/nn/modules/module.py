@@ -3,15 +3,22 @@
 ModuleBase, a C type, keeps the attributes (`_parameters`, `_buffers`, `_modules` and the instance's own dict) and calls
 forward; the rest is here, one file per concern."""
 
+import sys
+
 import _terra_C as C
 
+from ..._names import missing
 from ._conversion import Conversion
 from ._hooks import (
     Hooks,
+    _global_dict,
+    register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
 )
 from ._registration import Registration
 from ._registration import indent as _addindent  # noqa: F401
@@ -21,10 +28,13 @@ from ._traversal import Traversal
 
 __all__ = [
     "Module",
+    "register_module_buffer_registration_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
     "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
 ]
 
 
@@ -44,6 +54,7 @@ class Module(C.ModuleBase, Registration, Traversal, StateDict, Conversion, Hooks
     """A piece of a network: parameters, buffers and smaller pieces, and a forward that uses them."""
 
     dump_patches = False
+    call_super_init = False  # whether __init__() hands its arguments on to the next class of the line
     __signature__ = _SignatureOfCalls()
 
     def forward(self, *args, **kwargs):
@@ -51,3 +62,17 @@ class Module(C.ModuleBase, Registration, Traversal, StateDict, Conversion, Hooks
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+
+
+_forward_unimplemented = Module.forward
+_KINDS_OF_GLOBAL_HOOKS = {
+    "_global_backward_hooks": "backward", "_global_backward_pre_hooks": "backward_pre", "_global_forward_hooks": "forward",
+    "_global_forward_pre_hooks": "forward_pre",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    """The hooks of all modules by key, which copies of PyTorch's Module.__call__ look through."""
+    if name in _KINDS_OF_GLOBAL_HOOKS:
+        return _global_dict(_KINDS_OF_GLOBAL_HOOKS[name])
+    raise missing(sys.modules[__name__], name)

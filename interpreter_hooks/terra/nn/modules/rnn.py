@@ -45,6 +45,11 @@ def _check_settings(input_size, hidden_size, num_layers, bias, batch_first, drop
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
+def apply_permutation(tensor, permutation, dim=1):
+    """Sequences in another order: of their states, dimension 1 is that of the batch."""
+    return tensor.index_select(dim, permutation)
+
+
 class RNNBase(Module):
     """Layers over layers, each with one pass over the sequence per direction.
 

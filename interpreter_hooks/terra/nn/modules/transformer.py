@@ -33,6 +33,26 @@ def _get_clones(module, N):
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
+def _get_seq_len(src, batch_first):
+    """The length of the sequences; None for nested ones."""
+    if src.is_nested:
+        return None
+    return src.size(1 if batch_first and src.dim() == 3 else 0)
+
+
+def _generate_square_subsequent_mask(sz, device=None, dtype=None):
+    """-inf where a position would see a later one."""
+    return C.triu(C.full((sz, sz), float("-inf"), dtype=dtype, device=device), diagonal=1)
+
+
+def _detect_is_causal_mask(mask, is_causal=None, size=None):
+    """Whether a mask is the causal one; what `is_causal` says, where it says something."""
+    if is_causal is not None or mask is None:
+        return bool(is_causal)
+    causal = _generate_square_subsequent_mask(mask.size(-2) if size is None else size, mask.device, mask.dtype)
+    return mask.size() == causal.size() and bool((mask == causal).all())
+
+
 def _dropped(attended, dropout, batch_first):
     """What attention gives, with dropout: drawn place by place, as it was computed, also where batches come first."""
     if batch_first and attended.dim() == 3:

@@ -3,8 +3,10 @@
 from ..._names import lazily
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel
-from .scatter_gather import gather, parallel_apply, replicate, scatter  # noqa: F401
+from .parallel_apply import parallel_apply
+from .replicate import replicate
+from .scatter_gather import gather, scatter  # noqa: F401
 
 __all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter"]
 
-__getattr__ = lazily(__name__, ("data_parallel", "distributed", "scatter_gather"))
+__getattr__ = lazily(__name__, ("_functions", "comm", "distributed"))

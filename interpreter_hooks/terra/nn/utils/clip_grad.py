@@ -72,3 +72,6 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     with C.no_grad():
         for gradient in _gradients(parameters):
             gradient.clamp_(-clip_value, clip_value)
+
+
+_get_total_norm, _clip_grads_with_norm_ = get_total_norm, clip_grads_with_norm_

@@ -5,8 +5,8 @@ import _terra_C as C
 from .. import functional as F
 from ..modules.module import Module
 from ._orthogonal import orthogonal
-from ._spectral_norm import as_matrix, usual_dim
-from ._weight_norm import norm_except, normed
+from .spectral_norm import as_matrix, usual_dim
+from .weight_norm import norm_except, normed
 from .parametrize import register_parametrization
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]

@@ -1,5 +1,6 @@
 """Learning rates that change with the epoch, one file per family."""
 
+from .base import EPOCH as EPOCH_DEPRECATION_WARNING  # noqa: F401
 from .base import LRScheduler
 from .closed_form import (
     ConstantLR,

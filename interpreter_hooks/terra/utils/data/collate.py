@@ -1,9 +1,11 @@
 """Examples into a batch."""
 
+import re
 from collections import abc
 
 import _terra_C as C
 
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # the kinds of numpy arrays that hold no numbers
 _UNKNOWN = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 

@@ -3,9 +3,10 @@
 import sys
 
 from ...._names import lazily
-from .. import collate, workers as worker
+from .. import collate, pinning as pin_memory, workers as worker
 
 sys.modules[__name__ + ".collate"] = collate
+sys.modules[__name__ + ".pin_memory"] = pin_memory
 sys.modules[__name__ + ".worker"] = worker
 
 __getattr__ = lazily(__name__)

@@ -1,0 +1,1 @@
+"""torch.distributed.elastic: what scripts take of it that are made for a launcher."""
