@@ -50,6 +50,8 @@ struct CodeRecord : TerraCodeNote {
   Speculation speculation;
   long useful_hits = 0;        ///< hits by entries that have tensor work or come to the end of the frame
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
+  long led_on = 0;             ///< of those, into a part that has entries
+  long led_nowhere = 0;        ///< into one that was given up
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
   int aims = 0;                ///< added to `cuts` in a row, without an entry
   EntryTable entries;

@@ -15,10 +15,12 @@ Py_ssize_t mark_index() {
   return index;
 }
 
-/// The module that the method runs on, or null.
+/// The module that the method runs on, or null. A running frame whose comprehensions use `self` has it in a cell:
+/// [self.encode(child) for child in node.children].
 PyObject* receiver(const TerraFrame* frame) {
   if (terra_code_argument_slots(terra_frame_code(frame)) == 0) return nullptr;
   PyObject* first = terra_frame_localsplus(const_cast<TerraFrame*>(frame))[0];
+  if (first && PyCell_Check(first)) first = PyCell_GET(first);
   return first && is_module(first) ? first : nullptr;
 }
 
