@@ -1,5 +1,7 @@
 #include "engine/ops/resample.h"
 
+#include <limits>
+
 #include "engine/ops/binary.h"
 #include "engine/ops/index.h"
 #include "engine/ops/layout.h"
@@ -75,7 +77,13 @@ void check_tap_weights(Inference& f, int index) {
         "{}: places of size {} don't fit {} weights of size {}", f.op.name, listed(f.sizes(index)),
         name_of(f.dtype(index + 1)), listed(f.sizes(index + 1)));
 }
+/// Loops number the pixels of a plane by int32.
+constexpr int64_t kMostPixels = std::numeric_limits<int32_t>::max();
+void check_pixels(Inference& f, int64_t pixels) {
+  check(pixels <= kMostPixels, "{}: images of {} pixels are too large", f.op.name, pixels);
+}
 void sample_shape(Inference& f) {
+  check_pixels(f, f.sizes(0)[2]);
   check_tap_batch(f, 1);
   check_tap_weights(f, 1);
   f.result(f.dtype(0), Dims{f.sizes(0)[0], f.sizes(0)[1], f.sizes(1)[2]});
@@ -89,6 +97,7 @@ void sample_image_gradient_shape(Inference& f) {
 }
 void sample_weight_gradient_shape(Inference& f) {
   check_tap_batch(f, 2);
+  check_pixels(f, f.sizes(1).back());
   check(f.rank(1) == 3 && f.dtype(0) == f.dtype(1) && Dims(f.sizes(0).first(2)) == Dims(f.sizes(1).first(2)) &&
             f.sizes(0)[2] == f.sizes(2)[2],
         "{}: a gradient of size {} doesn't come from images of size {} at places of size {}", f.op.name,
@@ -108,8 +117,60 @@ void sample_weight_gradient_rule(Backward& b) {
   if (b.needs(1)) b.set(1, sample_image_gradient(b.in(0), b.in(2), b.grad(), b.sizes(1)[2]));
 }
 
+/// The taps of places in [-1, 1] along two or three dimensions, which a grid has last dimension first.
+void grid_taps_shape(Inference& f) {
+  const auto grid = f.sizes(0), size = f.ints(1), orders = f.ints(5);
+  const int64_t mode = f.integer(2), padding = f.integer(3);
+  const auto axes = static_cast<int64_t>(size.size());
+  check((axes == 2 || axes == 3) && orders.size() == size.size() && grid.size() == 3 && grid[2] == axes,
+        "grid_taps: a grid of size {} has no places on images of size {}", listed(grid), listed(size));
+  int64_t pixels = 1;
+  for (const int64_t n : size) {
+    check(n > 0 && n < kMostPixels, "grid_taps: images of size {} can't be read", listed(size));
+    pixels = size_product(pixels, n);
+  }
+  check_pixels(f, pixels);
+  check(is_floating(f.dtype(0)) && mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
+        "grid_taps: no mode {} with padding {} of {} places", mode, padding, name_of(f.dtype(0)));
+  const int64_t along = mode == 0 ? 2 : mode == 1 ? 1 : 4, all = axes == 2 ? along * along : along * along * along;
+  f.result(DType::I64, Dims{grid[0], all, grid[1]});
+  f.result(f.dtype(0), Dims{grid[0], all, grid[1]});
+}
+/// Along each dimension weights have a slope of their own.
+void grid_taps_rule(Backward& b) {
+  const Tensor grid = b.in(0), grad = b.grad(1);
+  const auto size = b.ints(1);
+  std::vector<Tensor> parts;
+  for (size_t axis = size.size(); axis-- > 0;) {
+    Dims orders(b.ints(5));
+    ++orders[axis];
+    const Tensor slopes = grid_taps.all(grid, b.arg(1), b.arg(2), b.arg(3), b.arg(4), orders)[1];
+    parts.push_back(sum(grad * slopes, {1}));
+  }
+  b.set(0, stack(parts, -1));
+}
+
 }  // namespace
 
+const Op grid_taps{
+    {.name = "grid_taps",
+     .signature = "(Tensor grid, int[] size, int mode, int padding, bool corners, int[] orders) -> (Tensor index, "
+                  "Tensor weight)",
+     .doc =
+         "What sample reads of images of some size at the places of a grid [N, places, dimensions], by bilinear (0), "
+         "nearest (1) or bicubic (2) interpolation, and outside zeros (0), the border (1) or reflections (2). Along "
+         "each dimension weights are differentiated as often as orders says.",
+     .example = "",
+     .flags = kMovesBytes,
+     .shape = grid_taps_shape,
+     .gradient = grid_taps_rule,
+     .saved = saves({0}),
+     .samples = {{"rand(2, 5, 2) * 2.4 - 1.2, [4, 3], 0, 0, False, [0, 0]"},
+                 {"rand(1, 3, 3) * 1.8 - 0.9, [2, 4, 3], 0, 1, True, [0, 0, 0]"},
+                 {"rand(1, 4, 2) * 3 - 1.5, [3, 5], 0, 2, False, [0, 0]"},
+                 {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 1, 0, False, [0, 0]"},
+                 {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 2, 0, True, [0, 0]"},
+                 {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 2, 2, False, [1, 0]"}}}};
 const Op sample{{.name = "sample",
                  .signature = "(Tensor images, Tensor index, Tensor weight) -> Tensor",
                  .doc = "Of images [N, C, pixels], the sums over t of weight[n, t, p] times pixel index[n, t, p].",

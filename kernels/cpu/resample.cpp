@@ -1,12 +1,16 @@
 // Sums of weighted elements, along a dimension or of images, and their gradients. Each sum adds its taps in order
 // wherever it lies.
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include "kernels/abi/dtype_dispatch.h"
+#include "kernels/abi/half.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
+#include "kernels/cpu/isa/grid_taps.h"
 #include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/subview.h"
 #include "kernels/cpu/written.h"
@@ -124,6 +128,16 @@ struct Sampling {
   }
 };
 
+/// Calls body(image, first place, number of places) for blocks of places, of so many elements of work each.
+void for_place_blocks(const Sampling& s, int64_t work, const auto& body) {
+  constexpr int64_t kPlaces = 1024;
+  const int64_t blocks = (s.places + kPlaces - 1) / kPlaces;
+  s.for_each(s.images * blocks, work * std::min(kPlaces, s.places), [&](int64_t number) {
+    const int64_t first = number % blocks * kPlaces;
+    body(number / blocks, first, std::min(kPlaces, s.places - first));
+  });
+}
+
 /// (images, index, weight)
 void sample_in(const KernelCall& call, Scratch& scratch) {
   const View &images = call.view(0), &out = call.out[0];
@@ -131,16 +145,12 @@ void sample_in(const KernelCall& call, Scratch& scratch) {
     const T *in = scratch.contiguous<T>(images), *weight = scratch.contiguous<T>(call.view(2));
     const Sampling s(images, call.view(1), images.sizes[2], scratch);
     if (scratch.counting()) return;
-    s.for_each(s.images * s.channels, s.taps * s.places, [&](int64_t plane) {
-      const int64_t first = s.first_tap(plane / s.channels);
-      const T* pixels = in + plane * s.pixels;
-      T* to = out.as<T>() + plane * s.places;
-      std::fill_n(to, s.places, T{0});
-      for (int64_t t = 0; t < s.taps; ++t) {
-        const int64_t* index = s.index + first + t * s.places;
-        const T* factor = weight + first + t * s.places;
-        for (int64_t p = 0; p < s.places; ++p) to[p] += factor[p] * pixels[index[p]];
-      }
+    const auto sums = TERRA_ROWS(sample_loops, SampleLoops, T).sums;
+    if (s.taps == 0) std::fill_n(out.as<T>(), out.numel(), T{0});
+    for_place_blocks(s, s.taps * s.channels, [&](int64_t image, int64_t first, int64_t count) {
+      const int64_t tap = s.first_tap(image) + first, plane = image * s.channels;
+      sums({s.index + tap, weight + tap, s.taps, s.places}, count, in + plane * s.pixels, s.pixels, s.channels,
+           out.as<T>() + plane * s.places + first);
     });
   });
 }
@@ -173,20 +183,78 @@ void sample_weight_gradient_in(const KernelCall& call, Scratch& scratch) {
     const T *grad = scratch.contiguous<T>(gradient), *in = scratch.contiguous<T>(images);
     const Sampling s(images, call.view(2), images.sizes[2], scratch);
     if (scratch.counting()) return;
-    s.for_each(s.images * s.taps, s.channels * s.places, [&](int64_t line) {
-      const int64_t image = line / std::max<int64_t>(s.taps, 1);
-      const int64_t* index = s.index + line * s.places;
-      T* to = out.as<T>() + line * s.places;
-      std::fill_n(to, s.places, T{0});
-      for (int64_t c = image * s.channels; c < (image + 1) * s.channels; ++c) {
-        const T *pixels = in + c * s.pixels, *from = grad + c * s.places;
-        for (int64_t p = 0; p < s.places; ++p) to[p] += from[p] * pixels[index[p]];
-      }
+    const auto weights = TERRA_ROWS(sample_loops, SampleLoops, T).weights;
+    for_place_blocks(s, s.taps * s.channels, [&](int64_t image, int64_t first, int64_t count) {
+      const int64_t tap = s.first_tap(image) + first, plane = image * s.channels;
+      weights({s.index + tap, nullptr, s.taps, s.places}, count, grad + plane * s.places + first, in + plane * s.pixels,
+              s.pixels, s.channels, out.as<T>() + tap);
     });
   });
 }
 
+/// A float of 16 bits that each operation rounds to.
+template <class Half>
+struct Rounding {
+  Half held;
+
+  Rounding() = default;
+  explicit Rounding(float value) : held(value) {}
+  explicit operator float() const { return static_cast<float>(held); }
+  explicit operator double() const { return static_cast<float>(held); }
+  Rounding operator-() const { return Rounding(-float(*this)); }
+  friend Rounding operator+(Rounding a, Rounding b) { return Rounding(float(a) + float(b)); }
+  friend Rounding operator-(Rounding a, Rounding b) { return Rounding(float(a) - float(b)); }
+  friend Rounding operator*(Rounding a, Rounding b) { return Rounding(float(a) * float(b)); }
+  friend Rounding operator/(Rounding a, Rounding b) { return Rounding(float(a) / float(b)); }
+  friend bool operator==(Rounding a, Rounding b) { return float(a) == float(b); }
+  friend bool operator<(Rounding a, Rounding b) { return float(a) < float(b); }
+  friend bool operator>(Rounding a, Rounding b) { return float(a) > float(b); }
+  friend Rounding floor_of(Rounding x) { return Rounding(std::floor(float(x))); }
+  friend Rounding nearest_whole(Rounding x) { return Rounding(std::nearbyint(float(x))); }
+  friend Rounding rest_of(Rounding distance, Rounding, Rounding step) {
+    return Rounding(std::fmod(float(distance), float(step)));
+  }
+};
+
+/// (grid, size, mode, padding, corners, orders): places in the precision that they have.
+void grid_taps_in(const KernelCall& call, Scratch& scratch) {
+  const View &grid = call.view(0), &index = call.out[0], &weight = call.out[1];
+  const auto run = [&]<class T>(T, const auto& taps) {
+    using Place = std::conditional_t<sizeof(T) == 2, Rounding<T>, T>;
+    const Place* const places = reinterpret_cast<const Place*>(scratch.contiguous<T>(grid));
+    if (scratch.counting()) return;
+    GridRule rule{.mode = static_cast<GridRule::Mode>(call.integer(2)),
+                  .padding = static_cast<GridRule::Padding>(call.integer(3)),
+                  .corners = call.flag(4),
+                  .axes = static_cast<int>(call.ints(1).size())};
+    int64_t step = 1;
+    for (size_t axis = call.ints(1).size(); axis-- > 0; step *= rule.sizes[axis]) {
+      rule.sizes[axis] = call.ints(1)[axis];
+      rule.steps[axis] = step;
+      rule.orders[axis] = call.ints(5)[axis];
+    }
+    const int64_t n = grid.sizes[1], all = index.sizes[1] * n;
+    constexpr int64_t kPlaces = 1024;
+    const int64_t blocks = (n + kPlaces - 1) / kPlaces;
+    parallel_for(grid.sizes[0] * blocks, std::max<int64_t>(1, grain_for_cost(40) / kPlaces),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t image = i / blocks, first = i % blocks * kPlaces, at = image * all + first;
+                     taps(rule, places + (image * n + first) * rule.axes, std::min(kPlaces, n - first),
+                          index.as<int64_t>() + at, reinterpret_cast<Place*>(weight.as<T>() + at), n);
+                   }
+                 });
+  };
+  if (grid.dtype == DType::F16)
+    run(Half(), TERRA_ISA::grid_taps<Rounding<Half>>);
+  else if (grid.dtype == DType::BF16)
+    run(BFloat16(), TERRA_ISA::grid_taps<Rounding<BFloat16>>);
+  else
+    with_float(grid.dtype, [&]<class T>(T) { run(T{}, TERRA_ROWS(sample_loops, SampleLoops, T).grid_taps); });
+}
+
 constexpr Kernel kKernels[] = {
+    scratch_kernel<grid_taps_in>("grid_taps"),
     scratch_kernel<sample_in>("sample"),
     scratch_kernel<sample_image_gradient_in>("sample_image_gradient"),
     scratch_kernel<sample_weight_gradient_in>("sample_weight_gradient"),

@@ -80,6 +80,32 @@ struct ResampleLines {
   void (*add_to)(const Taps<T>& taps, const T* sums, int64_t inner, T* elements);
 };
 
+/// How images are read at places in [-1, 1], which a grid has for each of two or three dimensions.
+struct GridRule {
+  enum class Mode : uint8_t { Linear, Nearest, Cubic };
+  enum class Padding : uint8_t { Zeros, Border, Reflection };
+  static constexpr int kMostAxes = 3;
+
+  Mode mode;
+  Padding padding;
+  bool corners;  ///< -1 and 1 are the centers of the outermost pixels, not their outer edges
+  int axes;
+  int64_t sizes[kMostAxes], steps[kMostAxes];  ///< of images, and how far apart pixels lie
+  int64_t orders[kMostAxes];                   ///< of the derivative of weights
+};
+
+/// Planes of pixels, sampled at `places` places: place p reads pixel index[t * places + p] with its weight.
+template <class T>
+struct SampleLoops {
+  /// Taps of n places of a contiguous grid; tap t of place i at [t * stride + i].
+  void (*grid_taps)(const GridRule& rule, const T* grid, int64_t n, int64_t* index, T* weight, int64_t stride);
+  /// The sums of `count` places of `planes` planes, from the one at which the pointers to taps and `out` stand.
+  void (*sums)(const Taps<T>& taps, int64_t count, const T* pixels, int64_t size, int64_t planes, T* out);
+  /// The gradient of their weights.
+  void (*weights)(const Taps<T>& taps, int64_t count, const T* grad, const T* pixels, int64_t size, int64_t planes,
+                  T* out);
+};
+
 struct SgdRule {
   double lr, momentum, dampening, weight_decay;
   bool nesterov, maximize, first;
@@ -122,6 +148,7 @@ TERRA_PER_ISA(SoftmaxRows<float> softmax_rows(float); SoftmaxRows<double> softma
               NormRows<float> norm_rows(float); NormRows<double> norm_rows(double);
               ChannelRows<float> channel_rows(float); ChannelRows<double> channel_rows(double);
               ResampleLines<float> resample_lines(float); ResampleLines<double> resample_lines(double);
+              SampleLoops<float> sample_loops(float); SampleLoops<double> sample_loops(double);
               UpdateLoops<float> update_loops(float); UpdateLoops<double> update_loops(double);
               IntegerRows<uint8_t> integer_rows(uint8_t); IntegerRows<int8_t> integer_rows(int8_t);
               IntegerRows<int16_t> integer_rows(int16_t); IntegerRows<int32_t> integer_rows(int32_t);

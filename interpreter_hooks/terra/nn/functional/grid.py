@@ -1,12 +1,10 @@
 """Images read at any places: grid_sample, and the grids of affine maps. Places are in [-1, 1], x first."""
 
-import math
 import warnings
 
 import _terra_C as C
 
 from ._words import scalar_type
-from .resizing import CUBIC, cubic
 
 __all__ = ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "grid_sample"]
 
@@ -65,57 +63,6 @@ def affine_grid(theta, size, align_corners=None):
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
-def _clipped(place, size):
-    """Between the first and the last pixel; no gradient comes from what was on the edge or beyond."""
-    inside = (place > 0) & (place < size - 1)
-    return C.where(inside, place, place.detach().clamp(0, size - 1))
-
-
-def _reflected(place, size, align_corners):
-    """Thrown back at the edges as often as it takes: at the centers of the last pixels, or at their borders."""
-    low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
-    if span == 0:
-        return C.zeros_like(place)
-    distance = (place - low).abs()
-    flips = (distance.detach() / span).floor()
-    rest = distance.fmod(span)
-    return C.where(flips % 2 == 0, rest, span - rest) + low
-
-
-def _brought_inside(place, size, padding_mode, align_corners):
-    if padding_mode == "reflection":
-        place = _reflected(place, size, align_corners)
-    return place if padding_mode == "zeros" else _clipped(place, size)
-
-
-def _whole(place, size):
-    """Pixel numbers of places; those far away, and no numbers at all, are just outside."""
-    place = place.float() if place.dtype in _HALVES else place  # which hold all of them
-    return C.where(place == place, place, -9.0).clamp(-9, size + 9).to(C.int64)
-
-
-def _taps(place, size, mode, padding_mode, align_corners):
-    """[(pixel number, weight)] of every place along one dimension."""
-    place = ((place + 1) / 2) * (size - 1) if align_corners else ((place + 1) * size - 1) / 2
-    if mode == "bicubic":
-        base = place.detach().floor()
-        part = place - base
-        taps = []
-        for offset in (-1, 0, 1, 2):
-            near, far = cubic((part - offset).abs(), CUBIC)
-            pixel = _brought_inside(base + offset, size, padding_mode, align_corners)
-            taps.append((_whole(pixel, size), near if offset in (0, 1) else far))
-        return taps
-    if mode == "nearest":
-        pixel = _brought_inside(place.detach(), size, padding_mode, align_corners).round()
-        return [(_whole(pixel, size), 1 + 0.0 * place.clamp(-1, 1))]  # a weight whose gradient is zeros
-    place = _brought_inside(place, size, padding_mode, align_corners)
-    base = place.detach().floor()
-    part = place - base
-    low = _whole(base, size)
-    return [(low, 1 - part), (low + 1, part)]
-
-
 def _sizes(input, grid):
     return f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
 
@@ -163,34 +110,17 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     input, grid = C._in_single(input, grid)
     _check(input, grid, mode, padding_mode)
     align_corners = _default_corners("grid_sample", align_corners)
-    if input.dtype in _HALVES:  # as in PyTorch places are computed in 16 bits: it is they that say which pixels are read
-        return _read(input.to(C.float32), grid, mode, padding_mode, align_corners).to(input.dtype)
-    return _read(input, grid, mode, padding_mode, align_corners)
+    read = _read(input.to(C.float32) if input.dtype in _HALVES else input, grid, mode, padding_mode, align_corners)
+    return read.to(input.dtype)
 
 
 def _read(input, grid, mode, padding_mode, align_corners):
-    """grid_sample of what has been checked."""
+    """grid_sample of what has been checked. As in PyTorch places are computed in the grid's precision, 16 bits too: it is
+    they that say which pixels are read."""
     n = input.dim() - 2
-    batch, channels = input.shape[:2]
-    spatial = input.shape[2:]
-    taps = []  # of the depth, the height and the width
-    for i in range(n):
-        along = _taps(grid[..., n - 1 - i].flatten(1), spatial[i], mode, padding_mode, align_corners)
-        taps.append([_on_image(pixel, weight, spatial[i], math.prod(spatial[i + 1 :])) for pixel, weight in along])
-    pixels, weights = zip(*_products(taps))
-    read = C._ops.sample(input.flatten(2), C.stack(pixels, 1), C.stack(weights, 1).to(input.dtype))
-    return C._ops.named(read.view(batch, channels, *grid.shape[1:-1]), f"GridSampler{n}DBackward0")
-
-
-def _on_image(pixel, weight, size, step):
-    """A tap of pixels that lie `step` apart, of an image's `size`; what is beyond has no weight."""
-    kept = pixel.clamp(0, size - 1)
-    return kept * step, C.where(kept == pixel, weight, 0.0)
-
-
-def _products(taps):
-    """All combinations of one tap along each dimension: (pixel among all, weight)."""
-    combined = taps[0]
-    for along in taps[1:]:
-        combined = [(pixel + own, weight * factor) for pixel, weight in combined for own, factor in along]
-    return combined
+    pixel, weight = C._ops.grid_taps(
+        grid.flatten(1, -2), input.shape[2:], GRID_SAMPLE_INTERPOLATION_MODES[mode],
+        GRID_SAMPLE_PADDING_MODES[padding_mode], align_corners, [0] * n
+    )
+    read = C._ops.sample(input.flatten(2), pixel, weight.to(input.dtype))
+    return C._ops.named(read.view(*input.shape[:2], *grid.shape[1:-1]), f"GridSampler{n}DBackward0")
