@@ -210,6 +210,7 @@ struct Rounding {
   friend bool operator<(Rounding a, Rounding b) { return float(a) < float(b); }
   friend bool operator>(Rounding a, Rounding b) { return float(a) > float(b); }
   friend Rounding floor_of(Rounding x) { return Rounding(std::floor(float(x))); }
+  friend int32_t to_int(Rounding x) { return static_cast<int32_t>(float(x)); }
   friend Rounding nearest_whole(Rounding x) { return Rounding(std::nearbyint(float(x))); }
   friend Rounding rest_of(Rounding distance, Rounding, Rounding step) {
     return Rounding(std::fmod(float(distance), float(step)));

@@ -20,6 +20,8 @@ inline float floor_of(float x) { return __builtin_floorf(x); }
 inline double floor_of(double x) { return __builtin_floor(x); }
 inline float nearest_whole(float x) { return __builtin_rintf(x); }
 inline double nearest_whole(double x) { return __builtin_rint(x); }
+inline int32_t to_int(float x) { return static_cast<int32_t>(x); }
+inline int32_t to_int(double x) { return static_cast<int32_t>(x); }
 /// What `steps` whole steps leave of a distance.
 template <class T>
 T rest_of(T distance, T steps, T step) {
@@ -55,11 +57,14 @@ void bring_inside(const GridRule& rule, int64_t size, T* place, T* slope, int64_
 
 /// The number of a pixel at a whole place; those far away, and no numbers at all, are just outside.
 template <class T>
-int32_t pixel_at(T place, int64_t size) {
-  const float margin = 9;
-  const auto x = static_cast<double>(place), low = static_cast<double>(-margin),
-             high = static_cast<double>(size) + static_cast<double>(margin);
-  return static_cast<int32_t>(x > low ? (x < high ? x : high) : low);
+int32_t pixel_at(T place, T low, T high) {
+  const T kept = place > low ? (place < high ? place : high) : low;
+  return to_int(kept);
+}
+template <class T>
+void pixels_at(int64_t size, const T* place, int32_t* pixel, int64_t n) {
+  const T low(-9.0f), high(static_cast<float>(size + 9));
+  for (int64_t i = 0; i < n; ++i) pixel[i] = pixel_at(place[i], low, high);
 }
 
 /// A tap of n places, of pixels that lie `step` apart; what is beyond the image has no weight.
@@ -73,17 +78,16 @@ void put_on_image(int64_t size, int64_t step, int32_t* pixel, T* weight, int64_t
   }
 }
 
-/// Cubic convolution at a distance below 1 (near) or from 1 to 2, or its derivative of some order.
+/// Cubic convolution at a distance below 1 (near) or from 1 to 2, as a polynomial, differentiated `order` times; the
+/// constant first.
 template <class T>
-T cubic_weight(T distance, bool near, int64_t order) {
-  const T a(-0.75f), x = distance;
-  switch (order) {
-    case 0:
-      return near ? ((a + T(2)) * x - (a + T(3))) * x * x + T(1) : ((a * x - T(5) * a) * x + T(8) * a) * x - T(4) * a;
-    case 1: return near ? (T(3) * (a + T(2)) * x - T(2) * (a + T(3))) * x : a * ((T(3) * x - T(10)) * x + T(8));
-    case 2: return near ? T(6) * (a + T(2)) * x - T(2) * (a + T(3)) : a * (T(6) * x - T(10));
-    case 3: return near ? T(6) * (a + T(2)) : T(6) * a;
-    default: return T(0);
+void cubic_polynomial(bool near, int64_t order, T (&c)[4]) {
+  const T a(-0.75f);
+  const T own[2][4] = {{T(-4) * a, T(8) * a, T(-5) * a, a}, {T(1), T(0), -(a + T(3)), a + T(2)}};
+  for (int k = 0; k < 4; ++k) c[k] = own[near][k];
+  for (; order > 0; --order) {
+    for (int k = 0; k < 3; ++k) c[k] = T(static_cast<float>(k + 1)) * c[k + 1];
+    c[3] = T(0);
   }
 }
 
@@ -101,35 +105,40 @@ void taps_of_axis(const GridRule& rule, int axis, T* place, int64_t n, AxisTaps<
     case GridRule::Mode::Nearest:
       bring_inside(rule, size, place, slope, n);
       for (int64_t i = 0; i < n; ++i) {
-        taps.pixel[0][i] = pixel_at(nearest_whole(place[i]), size);
+        base[i] = nearest_whole(place[i]);
         taps.weight[0][i] = T(order == 0 ? 1.0f : 0.0f);
       }
+      pixels_at(size, base, taps.pixel[0], n);
       break;
     case GridRule::Mode::Linear:
       bring_inside(rule, size, place, slope, n);
       for (int64_t i = 0; i < n; ++i) {
-        const T floor = floor_of(place[i]), part = place[i] - floor;
-        taps.pixel[0][i] = pixel_at(floor, size);
-        taps.pixel[1][i] = taps.pixel[0][i] + 1;
-        taps.weight[0][i] = order == 0 ? one - part : order == 1 ? -slope[i] : T(0);
-        taps.weight[1][i] = order == 0 ? part : order == 1 ? slope[i] : T(0);
+        base[i] = floor_of(place[i]);
+        const T part = place[i] - base[i], steep = order == 1 ? slope[i] : T(0);
+        taps.weight[0][i] = order == 0 ? one - part : -steep;
+        taps.weight[1][i] = order == 0 ? part : steep;
       }
+      pixels_at(size, base, taps.pixel[0], n);
+      for (int64_t i = 0; i < n; ++i) taps.pixel[1][i] = taps.pixel[0][i] + 1;
       break;
     case GridRule::Mode::Cubic:
       for (int64_t i = 0; i < n; ++i) base[i] = floor_of(place[i]);
       for (int tap = 0; tap < 4; ++tap) {
         const T offset(static_cast<float>(tap - 1));
-        T pixel[kGridBlock], unmoved[kGridBlock];
+        T c[4], pixel[kGridBlock], unmoved[kGridBlock];
+        T* const weight = taps.weight[tap];
+        cubic_polynomial(tap == 1 || tap == 2, order, c);
         for (int64_t i = 0; i < n; ++i) {
-          const T from = (place[i] - base[i]) - offset;
-          T weight = cubic_weight(from < T(0) ? -from : from, tap == 1 || tap == 2, order);
-          for (int64_t k = 0; k < order; ++k) weight = weight * (from < T(0) ? -slope[i] : slope[i]);
-          taps.weight[tap][i] = weight;
+          const T from = (place[i] - base[i]) - offset, x = from < T(0) ? -from : from;
+          weight[i] = ((c[3] * x + c[2]) * x + c[1]) * x + c[0];
           pixel[i] = base[i] + offset;
           unmoved[i] = one;
         }
+        for (int64_t k = 0; k < order; ++k)
+          for (int64_t i = 0; i < n; ++i)
+            weight[i] = weight[i] * ((place[i] - base[i]) < offset ? -slope[i] : slope[i]);
         bring_inside(rule, size, pixel, unmoved, n);
-        for (int64_t i = 0; i < n; ++i) taps.pixel[tap][i] = pixel_at(pixel[i], size);
+        pixels_at(size, pixel, taps.pixel[tap], n);
       }
       break;
   }
