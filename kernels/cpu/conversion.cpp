@@ -80,17 +80,36 @@ constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
                                               unary_loop<Convert<From, std::complex<float>>>,
                                               unary_loop<Convert<From, std::complex<double>>>};
 
-/// f32 to and from floats of 16 bits, which everything else is computed in, is left to vectors.
+/// One conversion behind another, which meet in f32.
+void through_floats(ElementwiseLoop widen, ElementwiseLoop narrow, char* const* data, const int64_t* strides, int64_t n,
+                    const KernelArg* params) {
+  float buffer[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = n - i < kBlock ? n - i : kBlock;
+    char* const floats = reinterpret_cast<char*>(buffer);
+    char* const before[] = {floats, data[1] + i * strides[1]};
+    char* const behind[] = {data[0] + i * strides[0], floats};
+    const int64_t steps_before[] = {stride_of<float>, strides[1]}, steps_behind[] = {strides[0], stride_of<float>};
+    widen(before, steps_before, count, params);
+    narrow(behind, steps_behind, count, params);
+  }
+}
+
+/// What has floats of 16 bits at either end is left to vectors: by way of f32, if that isn't at the other.
 template <class From>
 void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
   const DType to = params[1].dtype;
-  if constexpr (std::is_same_v<From, float>) {
-    if (const HalfLoops* loops = half_loops_of(to)) return loops->narrow(data, strides, n, params);
-  } else if constexpr (kIsHalf<From>) {
-    constexpr DType kFrom = std::is_same_v<From, Half> ? DType::F16 : DType::BF16;
-    if (to == DType::F32) return half_loops_of(kFrom)->widen(data, strides, n, params);
+  if constexpr (kIsHalf<From>) {
+    const ElementwiseLoop widen = half_loops_of(std::is_same_v<From, Half> ? DType::F16 : DType::BF16)->widen;
+    if (to == DType::F32) return widen(data, strides, n, params);
+    return through_floats(widen, to_dtype_loop<float>, data, strides, n, params);
+  } else {
+    if (const HalfLoops* loops = half_loops_of(to)) {
+      if constexpr (std::is_same_v<From, float>) return loops->narrow(data, strides, n, params);
+      return through_floats(kTo<From>[static_cast<int>(DType::F32)], loops -> narrow, data, strides, n, params);
+    }
+    kTo<From>[static_cast<int>(to)](data, strides, n, params);
   }
-  kTo<From>[static_cast<int>(to)](data, strides, n, params);
 }
 
 constexpr Kernel kKernels[] = {

@@ -58,8 +58,25 @@ struct NarrowHalf {
 };
 
 #if defined(__F16C__)
-/// The instructions that convert eight at a time.
-constexpr int64_t kEight = 8;
+/// The instructions that convert so many at a time.
+#if defined(__AVX512F__)
+constexpr int64_t kTogether = 16;
+
+bool any_nan(__m512 x) { return _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0; }
+
+/// Both say whether all are numbers: of others the instructions keep other bits.
+bool convert_numbers(const WidenHalf&, float* out, const uint16_t* in) {
+  const __m512 x = _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in)));
+  _mm512_storeu_ps(out, x);
+  return !any_nan(x);
+}
+bool convert_numbers(const NarrowHalf&, uint16_t* out, const float* in) {
+  const __m512 x = _mm512_loadu_ps(in);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  return !any_nan(x);
+}
+#else
+constexpr int64_t kTogether = 8;
 
 bool any_nan(__m256 x) { return _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0; }
 
@@ -74,27 +91,28 @@ bool convert_numbers(const NarrowHalf&, uint16_t* out, const float* in) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
   return !any_nan(x);
 }
+#endif
 
 template <class Op>
-void convert_eight(const Op& op, typename Op::Out* out, const typename Op::In* in) {
+void convert_some(const Op& op, typename Op::Out* out, const typename Op::In* in) {
   if (convert_numbers(op, out, in)) return;
-  for (int64_t k = 0; k < kEight; ++k) out[k] = op(in[k]);
+  for (int64_t k = 0; k < kTogether; ++k) out[k] = op(in[k]);
 }
 
 /// As map_contiguous of loop.h, which finds it by the type of its first argument.
 template <class Op>
-void convert_eights(const Op& op, typename Op::Out* out, const typename Op::In* in, int64_t n) {
+void convert_all(const Op& op, typename Op::Out* out, const typename Op::In* in, int64_t n) {
   int64_t i = 0;
-  for (; i + kEight <= n; i += kEight) convert_eight(op, out + i, in + i);
+  for (; i + kTogether <= n; i += kTogether) convert_some(op, out + i, in + i);
   if (i == n) return;
-  typename Op::In from[kEight] = {};
-  typename Op::Out to[kEight];
+  typename Op::In from[kTogether] = {};
+  typename Op::Out to[kTogether];
   for (int64_t k = 0; k < n - i; ++k) from[k] = in[i + k];
-  convert_eight(op, to, from);
+  convert_some(op, to, from);
   for (int64_t k = 0; k < n - i; ++k) out[i + k] = to[k];
 }
-void map_contiguous(const WidenHalf& op, float* out, const uint16_t* in, int64_t n) { convert_eights(op, out, in, n); }
-void map_contiguous(const NarrowHalf& op, uint16_t* out, const float* in, int64_t n) { convert_eights(op, out, in, n); }
+void map_contiguous(const WidenHalf& op, float* out, const uint16_t* in, int64_t n) { convert_all(op, out, in, n); }
+void map_contiguous(const NarrowHalf& op, uint16_t* out, const float* in, int64_t n) { convert_all(op, out, in, n); }
 #endif
 
 constexpr HalfLoops kHalves = {unary_loop<WidenHalf>, unary_loop<NarrowHalf>};
