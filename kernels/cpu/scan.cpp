@@ -15,20 +15,30 @@ namespace {
 template <bool kProduct>
 void scan(const KernelCall& call) {
   const View& out = call.out[0];
-  convert_elements(out, call.view(0));
+  const bool converts = call.view(0).dtype != out.dtype;
+  if (converts) convert_elements(out, call.view(0));
   if (out.numel() == 0) return;
+  const View operands[] = {out, converts ? out : call.view(0)};
   Lines lines;
-  lines_along({&out, 1}, out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank), lines);
+  lines_along(operands, out.rank == 0 ? 0 : wrapped(call.integer(1), out.rank), lines);
   with_real_or_complex(out.dtype, [&]<class T>(T) {
     using Acc = std::conditional_t<std::is_floating_point_v<T>, double,
                                    std::conditional_t<std::is_integral_v<T>, uint64_t, std::complex<double>>>;
-    for_lines(lines, 8, [&](char* const* at) {
+    const auto walk = [&](char* to, const char* from, int64_t to_step, int64_t from_step) {
       Acc acc = kProduct ? 1 : 0;
       for (int64_t i = 0; i < lines.lengths[0]; ++i) {
-        T& element = *reinterpret_cast<T*>(at[0] + i * lines.strides[0]);
-        acc = kProduct ? acc * static_cast<Acc>(element) : acc + static_cast<Acc>(element);
-        element = static_cast<T>(acc);
+        const auto element = static_cast<Acc>(*reinterpret_cast<const T*>(from + i * from_step));
+        acc = kProduct ? acc * element : acc + element;
+        *reinterpret_cast<T*>(to + i * to_step) = static_cast<T>(acc);
       }
+    };
+    constexpr int64_t kSize = sizeof(T);
+    const bool dense = lines.strides[0] == kSize && lines.strides[1] == kSize;
+    for_lines(lines, 8, [&](char* const* at) {
+      if (dense)
+        walk(at[0], at[1], kSize, kSize);
+      else
+        walk(at[0], at[1], lines.strides[0], lines.strides[1]);
     });
   });
 }
