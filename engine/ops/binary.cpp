@@ -12,6 +12,9 @@
 #include "engine/ops/select.h"
 
 namespace terra::ops {
+
+extern const Op logaddexp_reals;
+
 namespace {
 
 Scalar one_less(const Scalar& number) {
@@ -111,6 +114,12 @@ void hypot_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, b.grad() * (b.in(0) / b.out()));
   if (b.needs(1)) b.set(1, b.grad() * (b.in(1) / b.out()));
 }
+/// Of equal infinities it is NaN.
+void logaddexp_reals_gradient(Backward& b) {
+  const Tensor difference = b.in(0) - b.in(1);
+  if (b.needs(0)) b.set(0, b.grad() * sigmoid(difference));
+  if (b.needs(1)) b.set(1, b.grad() * sigmoid(-difference));
+}
 void addcmul_gradient(Backward& b) {
   b.set(0, b.grad());
   if (b.needs(1)) b.set(1, mul_scalar(b.grad(), b.arg(3)) * conjugate(b.in(2)));
@@ -201,16 +210,15 @@ void div_of(Composition& c) {
   c.result(rounds ? trunc(true_divide(c.arg(0), c.arg(1))) : trunc_divide(c.arg(0), c.arg(1)));
 }
 void rsub_of(Composition& c) { c.result(sub(c.arg(1), c.arg(0), c.arg(2))); }
-/// log(exp(x) + exp(y)) = max + log1p(exp(min - max)); of equal infinities, that infinity, whose gradient is NaN. The
-/// larger one is chosen: max and abs have slopes of their own where both are equal, and no second ones.
+/// log(exp(x) + exp(y)) = max + log1p(exp(min - max)); a complex number is larger by its real part, which is the
+/// exponent of the absolute value.
 void logaddexp_of(Composition& c) {
   const Tensor x = c.tensor(0), y = c.tensor(1);
   check_kind(is_inexact(x.dtype()), ErrorKind::NotImplementedError, "\"logaddexp_cpu\" not implemented for '{}'",
              scalar_type_name(x.dtype()));
-  const bool complex = is_complex(x.dtype());  // by its real part, which is the exponent of the absolute value
-  const Tensor first = complex ? ge(real(x), real(y)) : ge(x, y);
-  const Tensor large = where(first, x, y), small = where(first, y, x), sum = large + log1p(exp(small - large));
-  c.result(complex ? sum : where(logical_and(eq(x, y), isinf(x)), x, sum));
+  if (!is_complex(x.dtype())) return c.result(logaddexp_reals(x, y));
+  const Tensor first = ge(real(x), real(y)), large = where(first, x, y), small = where(first, y, x);
+  c.result(large + log1p(exp(small - large)));
 }
 /// x log y, 0 where x is 0 (unless y is NaN): by itself where log y is finite, so that the gradient there is log y.
 void xlogy_of(Composition& c) {
@@ -243,7 +251,7 @@ void lerp_of(Composition& c) {
     const bool doubles = start.dtype() == DType::F64;
     const double w = doubles ? c.real(2) : static_cast<float>(c.real(2));
     const double rest = doubles ? 1 - w : 1 - static_cast<float>(w);
-    return c.result(std::abs(w) < 0.5 ? start + difference * w : end - difference * rest);
+    return c.result(std::abs(w) < 0.5 ? add(start, difference, w) : sub(end, difference, rest));
   }
   const Tensor w = c.tensor(2);
   c.result(where(lt(abs(w), 0.5), start + w * difference, end - difference * (1 - w)));
@@ -503,6 +511,16 @@ const Op logaddexp{{.name = "logaddexp",
                     .composite = logaddexp_of,
                     .grad_fn = "LogaddexpBackward0",
                     .samples = {{"randn(3, 4), randn(4)"}}}};
+const Op logaddexp_reals{{.name = "logaddexp_reals",
+                          .signature = "(Tensor self, Tensor other) -> Tensor",
+                          .doc = "logaddexp of real numbers.",
+                          .example = "",
+                          .flags = kElementwise,
+                          .promotion = Promotion::Common,
+                          .shape = rules::elementwise,
+                          .gradient = logaddexp_reals_gradient,
+                          .saved = saves({0, 1}),
+                          .samples = {{"randn(3, 4), randn(4)"}, {"randn(3, 1), randn(4)"}}}};
 const Op xlogy{{.name = "xlogy",
                 .signature = "(Tensor|Number self, Tensor|Number other) -> Tensor",
                 .doc = "self * log(other), 0 where self is 0.",

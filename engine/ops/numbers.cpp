@@ -33,6 +33,11 @@ void nextafter_gradient(Backward& b) {
   if (b.needs(0)) b.set(0, where(ne(b.in(0), b.in(1)), b.grad(), 0.0));
   if (b.needs(1)) b.set(1, zeros_like(b.grad()));
 }
+/// As PyTorch: the quotient of both, but 0 at 0.
+void copysign_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, where(eq(b.in(0), 0), 0.0, b.grad() * (b.out() / b.in(0))));
+  if (b.needs(1)) b.set(1, zeros_like(b.grad()));
+}
 /// The mantissa is x / 2^exponent.
 void frexp_gradient(Backward& b) { b.set(0, b.grad() / pow(2.0, to_dtype(b.out(1), b.dtype(0)))); }
 
@@ -40,6 +45,10 @@ void frexp_gradient(Backward& b) { b.set(0, b.grad() / pow(2.0, to_dtype(b.out(1
 void nextafter_shape(Inference& f) {
   check_kind(is_floating(f.common), ErrorKind::NotImplementedError, "\"nextafter_cpu\" not implemented for '{}'",
              scalar_type_name(f.common));
+  rules::elementwise(f);
+}
+void copysign_shape(Inference& f) {
+  check_kind(!is_complex(f.common), ErrorKind::RuntimeError, "copysign does not support complex inputs.");
   rules::elementwise(f);
 }
 void frexp_shape(Inference& f) {
@@ -85,14 +94,6 @@ void mvlgamma_of(Composition& c) {
   const Tensor halves = to_dtype(arange(0, p), x.dtype()) / 2;
   const double q = static_cast<double>(p);
   c.result(sum(lgamma(unsqueeze(x, -1) - halves), Dims{-1}) + q * (q - 1) / 4 * std::log(std::numbers::pi));
-}
-/// Signs are moved, not multiplied: those of zeros count.
-void copysign_of(Composition& c) {
-  const DType common = common_dtype(c), dtype = is_floating(common) ? common : default_dtype();
-  check_kind(!is_complex(common), ErrorKind::RuntimeError, "copysign does not support complex inputs.");
-  const Tensor other = c.arg(1).is_tensor() ? c.tensor(1) : full(Dims{}, c.arg(1), dtype);
-  const Tensor size = abs(to_dtype(c.tensor(0), dtype));
-  c.result(where(signbit(other), -size, size));
 }
 void heaviside_of(Composition& c) {
   const Tensor x = c.tensor(0), values = c.tensor(1);
@@ -150,6 +151,10 @@ OpRecord analytic(RealFunction f) {
   f.samples.push_back({"randint(1, 2, (3,))", "int", false});
   return real_function(std::move(f));
 }
+std::string_view copysign_name(std::span<const Arg> args) {
+  const bool by_number = !args[1].is_tensor() || args[1].impl()->wrapped_number;
+  return by_number ? "CopysignBackward1" : "CopysignBackward0";
+}
 OpRecord of_integers(std::string_view name, std::string_view doc, std::string_view example) {
   return {.name = name,
           .signature = "(Tensor self, Tensor other) -> Tensor",
@@ -203,11 +208,19 @@ const Op signbit{{.name = "signbit",
                   .promotion = Promotion::Common,
                   .shape = rules::elementwise,
                   .samples = {{"randn(3, 4)", "float", false}, {"randint(-4, 5, (4, 2))", "int", false}}}};
-const Op copysign{on_numbers(
-    "copysign", "(Tensor self, Tensor|Number other) -> Tensor", "The size of self with the sign of other.",
-    "terra.copysign(terra.ones(2), -2)", copysign_of,
-    {{"randn(3, 4), randn(4)"}, {"randn(3, 4), -0.0"}, {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}},
-    kVisibleInPlace, "CopysignBackward0")};
+const Op copysign{{.name = "copysign",
+                   .signature = "(Tensor self, Tensor|Number other) -> Tensor",
+                   .doc = "The size of self with the sign of other.",
+                   .example = "terra.copysign(terra.ones(2), -2)",
+                   .flags = kElementwiseMath,
+                   .promotion = Promotion::Floating,
+                   .shape = copysign_shape,
+                   .gradient = copysign_gradient,
+                   .saved = saves({0}) | saves_result(),
+                   .grad_fn_of = copysign_name,
+                   .samples = {{"randn(3, 4), randn(4)"},
+                               {"randn(3, 4), -0.0"},
+                               {"randint(-4, 5, (4, 2)), randint(-4, 5, (2,))", "int", false}}}};
 const Op heaviside{on_numbers(
     "heaviside", "(Tensor self, Tensor values) -> Tensor", "0 below zero, 1 above it, and values at it.",
     "terra.heaviside(terra.tensor([-1.0, 0.0, 2.0]), terra.tensor(0.5))", heaviside_of,

@@ -50,6 +50,11 @@ constexpr auto kPow = [](auto a, auto b) {
   }
 };
 
+constexpr auto kLogaddexp = [](double x, double y) {
+  if (x == y && std::isinf(x)) return x;
+  return std::fmax(x, y) + std::log1p(std::exp(-std::abs(x - y)));
+};
+
 constexpr Kernel kKernels[] = {
     TERRA_FUNCTION(exp),
     TERRA_FUNCTION(expm1),
@@ -77,6 +82,8 @@ constexpr Kernel kKernels[] = {
     elementwise<1, kElu, kFloats>("elu"),
     elementwise<2, [](double y, double x) { return std::atan2(y, x); }, kFloats>("atan2"),
     elementwise<2, [](double x, double y) { return std::hypot(x, y); }, kFloats>("hypot"),
+    elementwise<2, [](double x, double sign) { return std::copysign(x, sign); }, kFloats>("copysign"),
+    elementwise<2, kLogaddexp, kFloats>("logaddexp_reals"),
     elementwise<2, kPow, kAll>("pow"),
 };
 

@@ -18,6 +18,8 @@ float round_to_zero(float x) { return __builtin_truncf(x); }
 double round_to_zero(double x) { return __builtin_trunc(x); }
 float magnitude(float x) { return __builtin_fabsf(x); }
 double magnitude(double x) { return __builtin_fabs(x); }
+float with_sign(float x, float sign) { return __builtin_copysignf(x, sign); }
+double with_sign(double x, double sign) { return __builtin_copysign(x, sign); }
 
 #define TERRA_UNARY(Name, expression)              \
   template <class T>                               \
@@ -48,6 +50,7 @@ TERRA_UNARY(Relu, x < T(0) ? T(0) : x)
 TERRA_BINARY(Mul, a* b)
 TERRA_BINARY(Divide, a / b)
 TERRA_BINARY(TruncDivide, round_to_zero(a / b))
+TERRA_BINARY(Copysign, with_sign(a, b))
 // A NaN wins, the first of equals wins.
 TERRA_BINARY(Maximum, a < b || b != b ? b : a)
 TERRA_BINARY(Minimum, b < a || b != b ? b : a)
@@ -179,6 +182,7 @@ constexpr Kernel kTable[] = {
     binary<Mul, float, double>("mul"),
     binary<Divide, float, double>("true_divide", 2),
     binary<TruncDivide, float, double>("trunc_divide", 2),
+    binary<Copysign, float, double>("copysign"),
     binary<Maximum, float, double>("maximum"),
     binary<Minimum, float, double>("minimum"),
     binary<Fmax, float, double>("fmax"),

@@ -104,6 +104,8 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"pow", 2, {}, 4},
       {"atan2", 2, {}, 4},
       {"hypot", 2, {}, 4},
+      {"copysign", 2},
+      {"logaddexp_reals", 2, {}, 8, 1},
       {"nextafter", 2},
       {"special_zeta", 2, {}, 4096},
       {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(2); }, 64, 100, -1, false},
