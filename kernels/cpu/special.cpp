@@ -45,15 +45,18 @@ double digamma(double x) {
   return result + std::log(x) - 0.5 / x - sum;
 }
 
+/// q^-s; the usual exponent is that of the trigamma function.
+double inverse_power(double q, double s) { return s == 2 ? 1 / (q * q) : std::pow(q, -s); }
+
 /// Hurwitz's sum of (q + n)^-s over n >= 0 for q > 0: the first terms, then Euler and Maclaurin's formula for the rest.
 double zeta_of_positive(double s, double q) {
   double sum = 0;
   for (; q < 12; q += 1) {
-    const double term = std::pow(q, -s);
+    const double term = inverse_power(q, s);
     sum += term;
     if (term < sum * kEpsilon * 1e-3) return sum;
   }
-  const double last = std::pow(q, -s);
+  const double last = inverse_power(q, s);
   sum += last * q / (s - 1) + 0.5 * last;
   double factor = s * last / q / 2;
   for (int k = 1; k <= 8; ++k) {
@@ -110,12 +113,6 @@ double inverse_erf(double x, double tail) {
     y -= u / (1 + u * y);
   }
   return y;
-}
-
-double erfinv(double x) {
-  if (std::isnan(x) || std::abs(x) > 1) return kNaN;
-  if (std::abs(x) == 1) return std::copysign(kInfinity, x);
-  return x == 0 ? x : std::copysign(inverse_erf(std::abs(x), 1 - std::abs(x)), x);
 }
 
 /// The y whose normal distribution function is p.
@@ -226,7 +223,6 @@ double incomplete_gamma(double a, double x, bool upper) {
 
 TERRA_SPECIAL_UNARY(Lgamma, log_gamma(x))
 TERRA_SPECIAL_UNARY(Digamma, digamma(x))
-TERRA_SPECIAL_UNARY(Erfinv, erfinv(x))
 TERRA_SPECIAL_UNARY(Ndtri, ndtri(x))
 TERRA_SPECIAL_UNARY(Erfcx, erfcx(x))
 TERRA_SPECIAL_UNARY(I0, unscaled_bessel(0, x))
@@ -270,7 +266,6 @@ constexpr Kernel kTable[] = {
     binary<OrthogonalPolynomial, float, double>("orthogonal_polynomial", 60),
     unary<Lgamma, float, double>("lgamma", 120),
     unary<Digamma, float, double>("digamma", 200),
-    unary<Erfinv, double>("erfinv", 255),
     unary<Ndtri, float, double>("special_ndtri", 255),
     unary<Erfcx, float, double>("special_erfcx", 120),
     unary<I0, float, double>("i0", 255),

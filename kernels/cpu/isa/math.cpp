@@ -16,47 +16,72 @@ V log_of_one_plus(V x) {
   return u == 1 ? x : u == V{} + __builtin_inff() ? u : corrected;
 }
 
-/// y with erf(y) = x for floats, in double: w, as inverse_erf.h has it, is less than 16, and hardly ever above 6.25.
-template <class>
-struct Erfinv : PlainVector<float> {
+/// Even and odd powers apart, which don't wait for each other.
+template <int n>
+Vec<double> polynomial(const double (&coefficients)[n], Vec<double> x) {
+  const Vec<double> square = x * x;
+  Vec<double> sums[2] = {};
+#pragma GCC unroll 32
+  for (int i = 0; i < n; ++i) {
+    Vec<double>& sum = sums[(n - 1 - i) % 2];
+    sum = sum * square + coefficients[i];
+  }
+  return sums[0] + sums[1] * x;
+}
+
+template <class T>
+bool any_lane(T lanes) {
+  bool any = false;
+  for (int k = 0; k < kLanes<double>; ++k) any |= lanes[k] != 0;
+  return any;
+}
+
+/// y with erf(y) = x, by the polynomials in w of inverse_erf.h.
+template <class T>
+struct Erfinv;
+
+/// In double: w is less than 16, and hardly ever above 6.25.
+template <>
+struct Erfinv<float> : PlainVector<float> {
   using PlainVector<float>::PlainVector;
   typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
 
   Vec<float> operator()(Vec<float> single) const {
     Half halves[2];
-    Vec<double> x[2], w[2], y[2];
     __builtin_memcpy(halves, &single, sizeof single);
     for (int k = 0; k < 2; ++k) {
-      x[k] = __builtin_convertvector(halves[k], Vec<double>);
-      w[k] = -v_log(1 - x[k] * x[k]);
-      y[k] = w[k] - 3.125;
-    }
-    evaluate(kInverseErfNear, y);
-    const auto far = (w[0] >= 6.25) | (w[1] >= 6.25);
-    bool any = false;
-    for (int lane = 0; lane < kLanes<double>; ++lane) any |= far[lane] != 0;
-    if (any) {
-      Vec<double> z[2] = {v_sqrt(w[0]) - 3.25, v_sqrt(w[1]) - 3.25};
-      evaluate(kInverseErfFar, z);
-      for (int k = 0; k < 2; ++k) y[k] = w[k] < 6.25 ? y[k] : z[k];
-    }
-    for (int k = 0; k < 2; ++k) {  // beyond the ends w is NaN, at them infinite
-      const Vec<double> result = x[k] * (w[k] < 16 ? y[k] : w[k]);
-      halves[k] = __builtin_convertvector(result, Half);
+      const Vec<double> x = __builtin_convertvector(halves[k], Vec<double>), w = -v_log(1 - x * x);
+      Vec<double> y = polynomial(kInverseErfNearShort, w - 3.125);
+      if (const auto far = w >= 6.25; any_lane(far)) y = far ? polynomial(kInverseErfFar, v_sqrt(w) - 3.25) : y;
+      // beyond the ends w is NaN, at them infinite
+      halves[k] = __builtin_convertvector(x * (w < 16 ? y : w), Half);
     }
     __builtin_memcpy(&single, halves, sizeof single);
     return single;
   }
+};
 
- private:
-  /// A polynomial in each of two vectors, side by side.
-  template <int n>
-  static void evaluate(const double (&coefficients)[n], Vec<double> (&x)[2]) {
-    Vec<double> sum[2] = {};
-#pragma GCC unroll 32
-    for (const double c : coefficients)
-      for (int k = 0; k < 2; ++k) sum[k] = sum[k] * x[k] + c;
-    x[0] = sum[0], x[1] = sum[1];
+/// The estimate is brought to the last digit by a step of Halley's, with the smaller one of erf and erfc.
+template <>
+struct Erfinv<double> : PlainVector<double> {
+  using PlainVector<double>::PlainVector;
+
+  Vec<double> operator()(Vec<double> x) const {
+    const Vec<double> size = x < 0 ? -x : x, tail = 1 - size, w = -v_log(tail * (2 - tail));
+    Vec<double> y = polynomial(kInverseErfNear, w - 3.125);
+    if (const auto far = w >= 6.25; any_lane(far)) {
+      const Vec<double> root = v_sqrt(w);
+      const Vec<double> beyond =
+          w < 16 ? polynomial(kInverseErfFar, root - 3.25) : polynomial(kInverseErfFarthest, root - 5);
+      y = far ? beyond : y;
+    }
+    y *= size;
+    Vec<double> error = v_erf(y) - size;
+    if (const auto small = tail < 0.5; any_lane(small)) error = small ? tail - v_erfc(y) : error;
+    const Vec<double> u = error / (1.1283791670955125739 * v_exp(-y * y));
+    y -= u / (1 + u * y);
+    y = size < 1 ? y : w;  // beyond the ends w is NaN, at them infinite
+    return x == 0 ? x : x < 0 ? -y : y;
   }
 };
 
@@ -90,6 +115,18 @@ template <class T>
 struct Atan2 : PlainVector<T> {
   using PlainVector<T>::PlainVector;
   Vec<T> operator()(Vec<T> y, Vec<T> x) const { return v_atan2(y, x); }
+};
+
+/// log(exp(x) + exp(y)); of equal infinities that infinity.
+template <class T>
+struct Logaddexp : PlainVector<T> {
+  using PlainVector<T>::PlainVector;
+  Vec<T> operator()(Vec<T> x, Vec<T> y) const {
+    const auto first = x >= y;
+    const Vec<T> large = first ? x : y, small = first ? y : x;
+    const Vec<T> sum = large + log_of_one_plus(v_exp(small - large));
+    return x == y ? (x - x == 0 ? sum : x) : sum;
+  }
 };
 
 template <class T>
@@ -244,20 +281,35 @@ struct Elu {
 };
 
 constexpr Kernel kTable[] = {
-    unary<Exp, float, double>("exp", 2),      unary<Expm1, float, double>("expm1", 4),
-    unary<Log, float, double>("log", 2),      unary<Log2, float, double>("log2", 3),
-    unary<Log10, float, double>("log10", 3),  unary<Log1p, float, double>("log1p", 3),
-    unary<Sin, float, double>("sin", 2),      unary<Cos, float, double>("cos", 2),
-    unary<Tan, float, double>("tan", 4),      unary<Asin, float, double>("asin", 3),
-    unary<Acos, float, double>("acos", 3),    unary<Atan, float, double>("atan", 3),
-    unary<Sinh, float, double>("sinh", 4),    unary<Cosh, float, double>("cosh", 4),
-    unary<Tanh, float, double>("tanh", 3),    unary<Erf, float, double>("erf", 3),
-    unary<Erfc, float, double>("erfc", 6),    unary<Sigmoid, float, double>("sigmoid", 3),
-    unary<Gelu, float, double>("gelu", 4),    unary<Softplus, float, double>("softplus", 6),
-    unary<Elu, float, double>("elu", 4),      binary<Atan2, float, double>("atan2", 6),
-    binary<Hypot, float, double>("hypot", 6), pow_kernel(),
-    unary<Erfinv, float>("erfinv", 8),        binary<GeluBackward, float, double>("gelu_backward", 8),
-    unary<Swish, float, double>("swish", 3),  binary<SwishBackward, float, double>("swish_backward", 4),
+    unary<Exp, float, double>("exp", 2),
+    unary<Expm1, float, double>("expm1", 4),
+    unary<Log, float, double>("log", 2),
+    unary<Log2, float, double>("log2", 3),
+    unary<Log10, float, double>("log10", 3),
+    unary<Log1p, float, double>("log1p", 3),
+    unary<Sin, float, double>("sin", 2),
+    unary<Cos, float, double>("cos", 2),
+    unary<Tan, float, double>("tan", 4),
+    unary<Asin, float, double>("asin", 3),
+    unary<Acos, float, double>("acos", 3),
+    unary<Atan, float, double>("atan", 3),
+    unary<Sinh, float, double>("sinh", 4),
+    unary<Cosh, float, double>("cosh", 4),
+    unary<Tanh, float, double>("tanh", 3),
+    unary<Erf, float, double>("erf", 3),
+    unary<Erfc, float, double>("erfc", 6),
+    unary<Sigmoid, float, double>("sigmoid", 3),
+    unary<Gelu, float, double>("gelu", 4),
+    unary<Softplus, float, double>("softplus", 6),
+    unary<Elu, float, double>("elu", 4),
+    binary<Atan2, float, double>("atan2", 6),
+    binary<Hypot, float, double>("hypot", 6),
+    pow_kernel(),
+    unary<Erfinv, float, double>("erfinv", 8),
+    binary<GeluBackward, float, double>("gelu_backward", 8),
+    unary<Swish, float, double>("swish", 3),
+    binary<SwishBackward, float, double>("swish_backward", 4),
+    binary<Logaddexp, float, double>("logaddexp_reals", 8),
 };
 
 }  // namespace

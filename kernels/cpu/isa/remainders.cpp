@@ -70,11 +70,37 @@ void float_loop(char* const* data, const int64_t* strides, int64_t n, const Kern
   });
 }
 
+#if defined(__FMA__)
+/// The same of doubles: what a quotient below 2^52 leaves of a is a number, which one fused step finds.
+template <class Op>
+void double_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
+  const Exactly<Op, double> exactly(params);
+  double a_buffer[kBlock], b_buffer[kBlock], results[kBlock];
+  write_blocks<double>(data[0], strides[0], n, [&](double* out, int64_t i, int64_t count) {
+    const double* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
+    const double* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
+    int64_t large = 0;
+    for (int64_t k = 0; k < count; ++k) {
+      const double x = a[k], y = b[k], quotient = __builtin_trunc(x / y);
+      large |= !(__builtin_fabs(quotient) < 0x1p52) | !(__builtin_fabs(y) < 0x1p1000);
+      double r = __builtin_fma(-quotient, y, x);
+      r = (r != 0) & ((r < 0) != (x < 0)) ? r + __builtin_copysign(y, x) : r;
+      results[k] = Op::of(x, y, __builtin_copysign(r, x));
+    }
+    for (int64_t k = 0; large && k < count; ++k) results[k] = exactly(a[k], b[k]);
+    __builtin_memcpy(out, results, static_cast<unsigned long>(count) * sizeof(double));
+  });
+}
+#else
+template <class Op>
+constexpr ElementwiseLoop double_loop = binary_loop<Exactly<Op, double> >;
+#endif
+
 template <class Op>
 consteval Kernel kernel(std::string_view name) {
   Kernel kernel{.op = name, .cost = 10};
   kernel.loops[static_cast<int>(DType::F32)] = float_loop<Op>;
-  kernel.loops[static_cast<int>(DType::F64)] = binary_loop<Exactly<Op, double>>;
+  kernel.loops[static_cast<int>(DType::F64)] = double_loop<Op>;
   return kernel;
 }
 
