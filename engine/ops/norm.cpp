@@ -216,10 +216,54 @@ void layer_norm_gradient(Backward& b) {
   b.set(3, r.bias);
 }
 
+// ---- group norm: channels are dimension 1 ---------------------------------------------------------------------------
+void check_groups(Inference& f, int input, int64_t groups) {
+  const auto sizes = f.sizes(input);
+  check(sizes.size() >= 2 && sizes[1] > 0 && groups > 0 && sizes[1] % groups == 0,
+        "{}: channels of an input of size {} don't come in {} groups", f.op.name, listed(sizes), groups);
+}
+void group_norm_rows_shape(Inference& f) {
+  check_groups(f, 0, f.integer(1));
+  check_numels(f, {2, 3}, f.sizes(0)[1]);
+  f.result(f.dtype(0), Dims(f.sizes(0)));
+  for (int i = 0; i < 2; ++i) f.result(f.dtype(0), Dims{f.sizes(0)[0], f.integer(1)});
+}
+void group_norm_backward_shape(Inference& f) {
+  check_gradient_size(f);
+  check_groups(f, 1, f.integer(5));
+  check_numels(f, {2, 3}, size_product(f.sizes(1)[0], f.integer(5)));
+  check_numels(f, {4}, f.sizes(1)[1]);
+  f.result(f.dtype(1), Dims(f.sizes(1)));
+  for (int i = 0; i < 2; ++i) f.result(f.dtype(1), Dims{f.sizes(1)[1]});
+}
+/// In ops: rows without weights, which the gradient passes before.
+Gradients group_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, int64_t groups, const Arg& eps) {
+  int64_t length = x.size(1) / groups;
+  for (size_t i = 2; i < x.rank(); ++i) length *= x.sizes()[i];
+  const Dims rows{x.size(0), groups, length}, channels = all_but_channel(x.rank());
+  const Tensor each = reshape(x, rows), centered = each - mean(each, {2}, true);
+  const Tensor y = reshape(centered * rsqrt(add(mean(centered * centered, {2}, true), eps)), x.sizes());
+  const Tensor through = reshape(weight.defined() ? g * per_channel(weight, x) : g, rows);
+  const Tensor input = layer_norm_gradients(through, each, Tensor(), Dims{length}, eps).input;
+  return {reshape(input, x.sizes()), sum(g * y, channels), sum(g, channels)};
+}
+void group_norm_rows_gradient(Backward& b) {
+  const Tensor g = b.grad(), x = b.in(0);
+  Gradients r;
+  if (grad_enabled()) {
+    r = group_norm_gradients(g, x, b.in(2), b.integer(1), b.arg(4));
+  } else {
+    const auto all = group_norm_backward.all(g, x, b.out(1), b.out(2), b.arg(2), b.arg(1));
+    r = {all[0], all[1], all[2]};
+  }
+  b.set(0, r.input);
+  b.set(2, r.weight);
+  b.set(3, r.bias);
+}
 void group_norm_of(Composition& c) {
-  const Tensor x = c.tensor(0);
+  const Tensor x = widened(c.tensor(0));
   const int64_t groups = c.integer(1);
-  check_parameters(x, {c.tensor(2), c.tensor(3)});
+  check_parameters(c.tensor(0), {c.tensor(2), c.tensor(3)});
   check(x.rank() >= 2, "Expected at least 2 dimensions for input tensor but received {}", x.rank());
   check(x.size(1) > 0, "Expected number of channels to be greater than 0, got {}", x.size(1));
   for (size_t i = 2; i < x.rank(); ++i) check(x.sizes()[i] > 0, "Expected HxW to be greater than 0, got 0");
@@ -235,12 +279,8 @@ void group_norm_of(Composition& c) {
           "input of shape {2}",
           i == 2 ? "weight" : "bias", listed(scale.sizes()), listed(x.sizes()));
   }
-  const int64_t rows = x.size(0) * groups, length = x.numel() / std::max<int64_t>(rows, 1);
-  Tensor y = reshape(layer_norm(reshape(x, {rows, length}), Dims{length}, Arg(), Arg(), c.arg(4)), x.sizes());
-  if (c.has(2) && c.has(3)) return c.result(addcmul(per_channel(c.tensor(3), x), y, per_channel(c.tensor(2), x)));
-  if (c.has(2)) y = y * per_channel(c.tensor(2), x);
-  if (c.has(3)) y = y + per_channel(c.tensor(3), x);
-  c.result(y);
+  const Tensor y = group_norm_rows(x, groups, widened(c.tensor(2)), widened(c.tensor(3)), c.arg(4));
+  c.result(to_dtype(y, c.tensor(0).dtype()));
 }
 
 void rms_norm_of(Composition& c) {
@@ -328,11 +368,29 @@ const Op group_norm{
                   "-> Tensor",
      .doc = "Every group of channels of every sample with mean 0 and variance 1, times weight plus bias.",
      .example = "terra.nn.functional.group_norm(terra.randn(2, 4, 3), 2).shape",
-     .flags = kFunctional | kKeepsFormat,
+     .flags = kFunctional | kKeepsFormat | kMovesBytes,
      .composite = group_norm_of,
      .grad_fn = "NativeGroupNormBackward0",
      .seen_absent = params({2, 3}),
      .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4)"}, {"randn(2, 4, 2, 2), 4"}}}};
+const Op group_norm_rows{
+    {.name = "group_norm_rows",
+     .signature = "(Tensor input, int groups, Tensor? weight, Tensor? bias, float eps) -> Tensor",
+     .doc = "group_norm of checked operands.",
+     .example = "",
+     .shape = group_norm_rows_shape,
+     .gradient = group_norm_rows_gradient,
+     .saved = saves({0, 2}) | saves_result(1) | saves_result(2),
+     .samples = {{"randn(2, 4, 3), 2, randn(4), randn(4), 1e-5"}, {"randn(2, 4, 2, 2), 4, None, None, 1e-5"}}}};
+const Op group_norm_backward{
+    {.name = "group_norm_backward",
+     .signature = "(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int groups) -> (Tensor "
+                  "input_grad, Tensor weight_grad, Tensor bias_grad)",
+     .doc = "The gradients of group_norm.",
+     .example = "",
+     .flags = kNoGradient,
+     .shape = group_norm_backward_shape,
+     .samples = {{"randn(2, 4, 3), randn(2, 4, 3), zeros(2, 2), ones(2, 2), randn(4), 2", "float", false}}}};
 const Op rms_norm{
     {.name = "rms_norm",
      .signature = "(Tensor input, int[1] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",

@@ -1,4 +1,4 @@
-// Batch and layer normalization with their gradients.
+// Batch, layer and group normalization with their gradients.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -282,12 +282,107 @@ void layer_norm_backward_in(const KernelCall& call, Scratch& scratch) {
   });
 }
 
+// ---- group normalization ---------------------------------------------------------------------------------------
+
+/// Images whose channels come in groups: rows of `each` channels.
+struct Groups {
+  Batch b;
+  int64_t groups, each, rows, row_size;
+
+  Groups(const View& v, int64_t groups)
+      : b(v), groups(groups), each(b.channels / groups), rows(b.images * groups), row_size(each * b.plane) {}
+  /// Calls body(row, its first channel) for all.
+  void for_rows(const auto& body) const {
+    parallel_for(rows, std::max<int64_t>(1, grain_for_cost(2) / std::max<int64_t>(1, row_size)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r) body(r, r % groups * each);
+                 });
+  }
+};
+
+/// (input, groups, weight?, bias?, eps)
+void group_norm_in(const KernelCall& call, Scratch& scratch) {
+  const View& out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T* in = scratch.contiguous<T>(call.view(0));
+    const T* weight = optional_channels<T>(call, 2, scratch);
+    const T* bias = optional_channels<T>(call, 3, scratch);
+    if (scratch.counting()) return;
+    const Groups g(out, call.integer(1));
+    const double eps = call.real(4), count = static_cast<double>(g.row_size);
+    T *to = out.as<T>(), *mean = call.out[1].as<T>(), *rstd = call.out[2].as<T>();
+    const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
+    g.for_rows([&](int64_t r, int64_t channel) {
+      const T* row = in + r * g.row_size;
+      const double center = loops.sum(row, g.row_size) / count;
+      const double squares = loops.sum_of_squares(row, center, g.row_size);
+      const double scale = 1.0 / std::sqrt(squares / count + eps);
+      mean[r] = static_cast<T>(center);
+      rstd[r] = static_cast<T>(scale);
+      for (int64_t c = 0; c < g.each; ++c) {
+        const double own = scale * (weight != nullptr ? static_cast<double>(weight[channel + c]) : 1.0);
+        const double shift = (bias != nullptr ? static_cast<double>(bias[channel + c]) : 0.0) - center * own;
+        loops.scale_shift(to + r * g.row_size + c * g.b.plane, row + c * g.b.plane, static_cast<T>(own),
+                          static_cast<T>(shift), g.b.plane);
+      }
+    });
+  });
+}
+
+/// (grad, input, mean, rstd, weight?, groups): with h = (x - mean) rstd and the means over a row,
+/// rstd (w g - mean(w g) - h mean(w g h)).
+void group_norm_backward_in(const KernelCall& call, Scratch& scratch) {
+  const View& out = call.out[0];
+  with_float(out.dtype, [&]<class T>(T) {
+    const T *grad = scratch.contiguous<T>(call.view(0)), *in = scratch.contiguous<T>(call.view(1));
+    const T *mean = scratch.contiguous<T>(call.view(2)), *rstd = scratch.contiguous<T>(call.view(3));
+    const T* weight = optional_channels<T>(call, 4, scratch);
+    const Groups g(out, call.integer(5));
+    const int64_t planes = g.b.images * g.b.channels, plane = g.b.plane;
+    double *sums = scratch.take<double>(planes), *products = scratch.take<double>(planes);
+    if (scratch.counting()) return;
+    const auto weight_of = [&](int64_t c) { return weight != nullptr ? static_cast<double>(weight[c]) : 1.0; };
+    const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
+    g.for_rows([&](int64_t r, int64_t channel) {
+      const double center = static_cast<double>(mean[r]), scale = static_cast<double>(rstd[r]);
+      double sum = 0, product = 0;
+      for (int64_t c = 0; c < g.each; ++c) {
+        const int64_t p = r * g.each + c;
+        double of_plane[2] = {0, 0};
+        loops.sums_with_gradient(grad + p * plane, in + p * plane, center, plane, of_plane);
+        sums[p] = of_plane[0];
+        products[p] = of_plane[1] * scale;
+        sum += weight_of(channel + c) * sums[p];
+        product += weight_of(channel + c) * products[p];
+      }
+      const double count = static_cast<double>(g.row_size);
+      const double slope = -scale * scale * product / count, shift = -scale * sum / count - slope * center;
+      for (int64_t c = 0; c < g.each; ++c) {
+        const int64_t at = (r * g.each + c) * plane;
+        loops.combine(out.as<T>() + at, grad + at, static_cast<T>(scale * weight_of(channel + c)), in + at,
+                      static_cast<T>(slope), static_cast<T>(shift), plane);
+      }
+    });
+    for (int64_t c = 0; c < g.b.channels; ++c) {
+      double of_weight = 0, of_bias = 0;
+      for (int64_t i = 0; i < g.b.images; ++i) {
+        of_weight += products[i * g.b.channels + c];
+        of_bias += sums[i * g.b.channels + c];
+      }
+      call.out[1].as<T>()[c] = static_cast<T>(of_weight);
+      call.out[2].as<T>()[c] = static_cast<T>(of_bias);
+    }
+  });
+}
+
 constexpr Kernel kKernels[] = {
     scratch_kernel<batch_norm_stats_in>("batch_norm_stats"),
     strided_kernel<batch_norm_apply_in>("batch_norm_apply"),
     strided_kernel<batch_norm_backward_in>("batch_norm_backward"),
     scratch_kernel<layer_norm_in>("layer_norm"),
     scratch_kernel<layer_norm_backward_in>("layer_norm_backward"),
+    scratch_kernel<group_norm_in>("group_norm_rows"),
+    scratch_kernel<group_norm_backward_in>("group_norm_backward"),
 };
 
 }  // namespace

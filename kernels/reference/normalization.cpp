@@ -132,10 +132,66 @@ void layer_norm_backward(const KernelCall& call) {
   });
 }
 
+/// (input, groups, weight?, bias?, eps) -> out, mean, rstd
+void group_norm(const KernelCall& call) {
+  const View &in = call.view(0), &out = call.out[0];
+  const int64_t rows = call.out[1].numel(), plane = in.numel() / (in.sizes[0] * in.sizes[1]);
+  with_float(out.dtype, [&]<class T>(T) {
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t n = in.numel() / rows;
+      const auto x = [&](int64_t i) { return static_cast<double>(nth<T>(in, r * n + i)); };
+      double mean = 0, var = 0;
+      for (int64_t i = 0; i < n; ++i) mean += x(i) / static_cast<double>(n);
+      for (int64_t i = 0; i < n; ++i) var += std::pow(x(i) - mean, 2) / static_cast<double>(n);
+      const double rstd = 1 / std::sqrt(var + call.real(4));
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t c = (r * n + i) / plane % in.sizes[1];
+        const double normal = (x(i) - mean) * rstd;
+        nth<T>(out, r * n + i) = static_cast<T>(normal * optional<T>(call, 2, c, 1) + optional<T>(call, 3, c, 0));
+      }
+      nth<T>(call.out[1], r) = static_cast<T>(mean);
+      nth<T>(call.out[2], r) = static_cast<T>(rstd);
+    }
+  });
+}
+
+/// (grad, input, mean, rstd, weight?, groups) -> gradients of input, weight, bias
+void group_norm_backward(const KernelCall& call) {
+  const View &grad = call.view(0), &in = call.view(1);
+  const int64_t rows = call.view(2).numel(), channels = in.sizes[1], plane = in.numel() / (in.sizes[0] * channels);
+  with_float(in.dtype, [&]<class T>(T) {
+    std::vector<double> gw(channels), gb(channels);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t n = in.numel() / rows;
+      const double mean = nth<T>(call.view(2), r), rstd = nth<T>(call.view(3), r);
+      const auto channel = [&](int64_t i) { return (r * n + i) / plane % channels; };
+      const auto normal = [&](int64_t i) { return (static_cast<double>(nth<T>(in, r * n + i)) - mean) * rstd; };
+      const auto own = [&](int64_t i) { return static_cast<double>(nth<T>(grad, r * n + i)); };
+      double sum = 0, product = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        const double weight = optional<T>(call, 4, channel(i), 1);
+        sum += own(i) * weight;
+        product += own(i) * weight * normal(i);
+        gw[channel(i)] += own(i) * normal(i);
+        gb[channel(i)] += own(i);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        const double rest = (sum + normal(i) * product) / static_cast<double>(n);
+        nth<T>(call.out[0], r * n + i) = static_cast<T>(rstd * (own(i) * optional<T>(call, 4, channel(i), 1) - rest));
+      }
+    }
+    for (int64_t c = 0; c < channels; ++c) {
+      nth<T>(call.out[1], c) = static_cast<T>(gw[c]);
+      nth<T>(call.out[2], c) = static_cast<T>(gb[c]);
+    }
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {.op = "batch_norm_stats", .run = batch_norm_stats},       {.op = "batch_norm_apply", .run = batch_norm_apply},
     {.op = "batch_norm_backward", .run = batch_norm_backward}, {.op = "layer_norm", .run = layer_norm},
-    {.op = "layer_norm_backward", .run = layer_norm_backward},
+    {.op = "layer_norm_backward", .run = layer_norm_backward}, {.op = "group_norm_rows", .run = group_norm},
+    {.op = "group_norm_backward", .run = group_norm_backward},
 };
 
 }  // namespace
