@@ -2,8 +2,10 @@
 //
 // All but the embedding's gradient become one walk: an offset in bytes for every index, then a copy through it.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
+#include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
@@ -43,6 +45,42 @@ struct OffsetsView {
   View view(int64_t* offsets, int rank) const { return {offsets, sizes, strides, rank, DType::I64}; }
 };
 
+/// Elements of a line that lie side by side, in bytes.
+struct Run {
+  int64_t to, from, size;
+};
+
+/// The runs of elements of `size` bytes at n offsets; none if they are short on the average.
+std::vector<Run> runs_of(const int64_t* offsets, int64_t n, int64_t size) {
+  constexpr int64_t kShortest = 8;
+  std::vector<Run> runs;
+  for (int64_t i = 0; i < n; ++i) {
+    if (i > 0 && offsets[i] == offsets[i - 1] + size) {
+      runs.back().size += size;
+      continue;
+    }
+    if ((static_cast<int64_t>(runs.size()) + 1) * kShortest > n) return {};
+    runs.push_back({i * size, offsets[i], size});
+  }
+  return runs;
+}
+
+/// Copies the same runs of all lines along the last dimension, which is dense; false if that is no way to select.
+bool select_runs(const View& out, const View& in, const int64_t* offsets) {
+  const int last = in.rank - 1;
+  if (in.strides[last] != 1 || out.strides[last] != 1 || out.numel() == 0) return false;
+  const auto size = static_cast<int64_t>(size_of(in.dtype));
+  const std::vector<Run> runs = runs_of(offsets, out.sizes[last], size);
+  if (runs.empty()) return false;
+  const View operands[] = {out, in};
+  Lines lines;
+  lines_along(operands, last, lines);
+  for_lines(lines, 1, [&](char* const* at) {
+    for (const Run& run : runs) std::memcpy(at[0] + run.to, at[1] + run.from, static_cast<size_t>(run.size));
+  });
+  return true;
+}
+
 /// index_select(self, dim, index).
 void index_select(const KernelCall& call) {
   const View& out = call.out[0];
@@ -50,6 +88,7 @@ void index_select(const KernelCall& call) {
   const int dim = in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank);
   const IndexRule rule{dim, size_along(in, dim), false, KernelError::Kind::Index, out_of_range_in_self};
   const auto offsets = offsets_of(call.view(2), rule, byte_stride(in, dim));
+  if (in.rank > 0 && dim == in.rank - 1 && select_runs(out, in, offsets.get())) return;
   OffsetsView shape;
   std::copy_n(out.sizes, out.rank, shape.sizes);
   SubView base(in);
