@@ -154,6 +154,18 @@ class RepeatedRows {
   std::unique_ptr<char[]> copies_[kMaxOperands];
 };
 
+/// Changes an innermost dimension of few elements, which cost less than to begin a loop, for a much longer one.
+void lengthen_loops(Iteration& it) {
+  constexpr int64_t kFew = 8;
+  const int last = it.rank - 1;
+  int longest = last;
+  for (int d = 0; d < last; ++d)
+    if (it.sizes[d] > it.sizes[longest]) longest = d;
+  if (it.sizes[last] >= kFew || it.sizes[longest] < 4 * it.sizes[last]) return;
+  std::swap(it.sizes[last], it.sizes[longest]);
+  for (int p = 0; p < it.operands; ++p) std::swap(it.strides[p][last], it.strides[p][longest]);
+}
+
 /// Runs `loop`, an ElementwiseLoop or the like.
 void run_loop(const auto& loop, int64_t grain, const View& out, std::span<const View> inputs, const KernelArg* params) {
   const int64_t numel = out.numel();
@@ -172,8 +184,10 @@ void run_loop(const auto& loop, int64_t grain, const View& out, std::span<const 
 
   Iteration it;
   collapse(out, inputs, it);
+  RepeatedRows rows(it, out, inputs);
+  if (!rows.worth_it()) lengthen_loops(it);
   for (int p = 0; p < it.operands; ++p) strides[p] = it.strides[p][it.rank - 1];
-  if (RepeatedRows rows(it, out, inputs); rows.worth_it()) {
+  if (rows.worth_it()) {
     rows.repeat();
     return parallel_for(numel, grain, [&](int64_t begin, int64_t end) {
       rows.for_pieces(begin, end, [&](char* const* at, int64_t n) { loop(at, strides, n, params); });
