@@ -379,10 +379,15 @@ void diagonal_backward_of(Composition& c) {
   const int64_t a = wrap_dim(c.integer(3), sizes.size()), b = wrap_dim(c.integer(4), sizes.size());
   const int64_t rows = sizes[a], columns = sizes[b], k = std::clamp(c.integer(2), -rows, columns);
   const Tensor grad = c.tensor(0);
-  const int64_t before = std::max<int64_t>(0, -k), after = rows - before - grad.size(-1);
-  const Tensor by_row = unsqueeze(constant_pad(grad, Dims{before, after}), -1);
-  const Tensor on_diagonal = eq(arange(0, columns) - unsqueeze(arange(0, rows), 1), k);
-  c.result(movedim(where(on_diagonal, by_row, false), Dims{-2, -1}, Dims{a, b}));
+  // In row-major order elements of a diagonal are columns + 1 apart.
+  const int64_t n = grad.size(-1), apart = columns + 1, before = k < 0 ? -k * columns : k;
+  Dims line(std::span<const int64_t>(grad.sizes()).first(grad.rank() - 1)), matrices = line;
+  line.push_back(n * apart);
+  matrices.push_back(rows);
+  matrices.push_back(columns);
+  const Tensor spread = reshape(constant_pad(unsqueeze(grad, -1), Dims{0, columns}), line);
+  const Tensor all = constant_pad(spread, Dims{before, rows * columns - before - n * apart});
+  c.result(movedim(reshape(all, matrices), Dims{-2, -1}, Dims{a, b}));
 }
 void diag_embed_of(Composition& c) {
   const Tensor self = c.tensor(0);
