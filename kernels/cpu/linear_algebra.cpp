@@ -31,6 +31,58 @@ T direction(T x) {
     return static_cast<T>((x > 0) - (x < 0));
 }
 
+/// The size that LAPACK chooses pivots by.
+template <class T>
+Real<T> pivot_size(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::abs(x.real()) + std::abs(x.imag());
+  else
+    return std::abs(x);
+}
+
+/// Matrices up to this many rows and columns cost LAPACK more to begin than to factorize.
+constexpr int kSmall = 8;
+
+/// What getrf does of n columns.
+template <class T>
+int small_lu(int n, Matrix<T> a, int* pivots) {
+  int info = 0;
+  for (int j = 0; j < std::min(a.rows, n); ++j) {
+    int pivot = j;
+    for (int i = j + 1; i < a.rows; ++i)
+      if (pivot_size(a(i, j)) > pivot_size(a(pivot, j))) pivot = i;
+    pivots[j] = pivot + 1;
+    if (a(pivot, j) == T(0)) {
+      if (info == 0) info = j + 1;
+      continue;
+    }
+    for (int c = 0; pivot != j && c < n; ++c) std::swap(a(j, c), a(pivot, c));
+    const T divisor = a(j, j);
+    for (int i = j + 1; i < a.rows; ++i) a(i, j) /= divisor;
+    for (int c = j + 1; c < n; ++c) {
+      const T factor = a(j, c);
+      for (int i = j + 1; i < a.rows; ++i) a(i, c) -= a(i, j) * factor;
+    }
+  }
+  return info;
+}
+
+/// What getrs does to k columns.
+template <class T>
+void small_solve(int k, Matrix<T> a, const int* pivots, Matrix<T> b) {
+  const int n = a.rows;
+  for (int c = 0; c < k; ++c) {
+    T* const x = b.column(c);
+    for (int i = 0; i < n; ++i) std::swap(x[i], x[pivots[i] - 1]);
+    for (int j = 0; j < n; ++j)
+      for (int i = j + 1; i < n; ++i) x[i] -= a(i, j) * x[j];
+    for (int j = n - 1; j >= 0; --j) {
+      x[j] /= a(j, j);
+      for (int i = 0; i < j; ++i) x[i] -= a(i, j) * x[j];
+    }
+  }
+}
+
 /// LU of a square matrix, whose U can be looked at.
 template <class T>
 struct Factored {
@@ -99,13 +151,17 @@ void compose(int n, const std::vector<T>& v, const std::vector<Real<T>>& factors
 
 template <class T>
 int lu(int m, int n, T* a, int* pivots) {
-  return m == 0 || n == 0 ? 0 : lapack::getrf(m, n, a, pivots);
+  if (m == 0 || n == 0) return 0;
+  return m <= kSmall && n <= kSmall ? small_lu(n, Matrix<T>{a, m}, pivots) : lapack::getrf(m, n, a, pivots);
 }
 
 template <class T>
 int solve(int n, int k, T* a, T* b) {
   const Factored<T> f(n, a);
-  if (n > 0 && k > 0) lapack::getrs(n, k, a, f.pivots.data(), b);
+  if (n > kSmall && k > 0)
+    lapack::getrs(n, k, a, f.pivots.data(), b);
+  else
+    small_solve(k, Matrix<T>{a, n}, f.pivots.data(), Matrix<T>{b, n});
   return f.info;
 }
 
