@@ -98,6 +98,7 @@ class First {
       sort_by_digits(entries_, other_, Entry::kBytes);
       return entries_;
     }
+    if (kept_ < n_ && kept_ <= kMostInserted) return inserted(keys);
     const auto begin = entries_.begin(), last = begin + kept_ - 1;
     auto end = begin;
     bool is_cut = false;
@@ -115,6 +116,22 @@ class First {
   }
 
  private:
+  static constexpr int64_t kMostInserted = 64;
+
+  /// Few are kept in order all the time.
+  template <class Key>
+  const std::vector<Entry>& inserted(const Key* keys) {
+    Entry* const kept = entries_.data();
+    const auto insert = [kept](Entry entry, int64_t at) {
+      for (; at > 0 && entry < kept[at - 1]; --at) kept[at] = kept[at - 1];
+      kept[at] = entry;
+    };
+    for (int64_t i = 0; i < kept_; ++i) insert(Entry(keys[i], i), i);
+    for (int64_t i = kept_; (i = next_below(keys, i, n_, kept[kept_ - 1].rank())) < n_; ++i)
+      insert(Entry(keys[i], i), kept_ - 1);
+    return entries_;
+  }
+
   const int64_t n_, kept_;
   std::vector<Entry> entries_, other_;
 };
