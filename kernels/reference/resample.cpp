@@ -127,7 +127,7 @@ struct Axis {
     }
     if (padding == kZeros) return;
     if (!(place > 0 && place < last)) slope = 0;
-    if (place < 0) place = 0;
+    if (!(place > 0)) place = 0;
     if (place > last) place = last;
   }
 
@@ -135,7 +135,8 @@ struct Axis {
   AxisTap<T> tap(T place, T weight) const {
     const bool on_image = place >= 0 && place < static_cast<T>(size);
     const int64_t beside = place >= 0 ? size - 1 : 0;
-    return on_image ? AxisTap<T>{static_cast<int64_t>(place), weight} : AxisTap<T>{beside, T(0)};
+    if (on_image) return {static_cast<int64_t>(place), weight};
+    return {beside, std::isnan(weight) ? weight : T(0)};
   }
 
   /// Cubic convolution, or a derivative of it, at a distance from a pixel.
@@ -144,7 +145,7 @@ struct Axis {
     const T near[] = {((a + 2) * x - (a + 3)) * x * x + 1, (3 * (a + 2) * x - 2 * (a + 3)) * x,
                       6 * (a + 2) * x - 2 * (a + 3), 6 * (a + 2)};
     const T far[] = {((a * x - 5 * a) * x + 8 * a) * x - 4 * a, a * ((3 * x - 10) * x + 8), a * (6 * x - 10), 6 * a};
-    return order > 3 ? T(0) : sign * (x < 1 || (x == 1 && from > 0) ? near : far)[order];
+    return order > 3 ? T(0) : sign * (x < 1 || (x == 1 && from < 0) ? near : far)[order];
   }
 
   std::vector<AxisTap<T>> taps(T at) const {

@@ -49,9 +49,9 @@ void bring_inside(const GridRule& rule, int64_t size, T* place, T* slope, int64_
     }
   }
   if (rule.padding == GridRule::Padding::Zeros) return;
-  for (int64_t i = 0; i < n; ++i) {  // nothing moves on the edge or beyond
+  for (int64_t i = 0; i < n; ++i) {  // nothing moves on the edge or beyond; what is no number is on the first pixel
     slope[i] = (place[i] > zero) & (place[i] < last) ? slope[i] : zero;
-    place[i] = place[i] < zero ? zero : place[i] > last ? last : place[i];
+    place[i] = place[i] > zero ? (place[i] < last ? place[i] : last) : zero;
   }
 }
 
@@ -67,13 +67,14 @@ void pixels_at(int64_t size, const T* place, int32_t* pixel, int64_t n) {
   for (int64_t i = 0; i < n; ++i) pixel[i] = pixel_at(place[i], low, high);
 }
 
-/// A tap of n places, of pixels that lie `step` apart; what is beyond the image has no weight.
+/// A tap of n places, of pixels that lie `step` apart; what is beyond the image has no weight,
+/// unless that is no number.
 template <class T>
 void put_on_image(int64_t size, int64_t step, int32_t* pixel, T* weight, int64_t n) {
   const int32_t last = static_cast<int32_t>(size - 1), apart = static_cast<int32_t>(step);
   for (int64_t i = 0; i < n; ++i) {
     const int32_t kept = pixel[i] < 0 ? 0 : pixel[i] > last ? last : pixel[i];
-    weight[i] = kept == pixel[i] ? weight[i] : T(0);
+    weight[i] = (kept == pixel[i]) | !(weight[i] == weight[i]) ? weight[i] : T(0);
     pixel[i] = kept * apart;
   }
 }
