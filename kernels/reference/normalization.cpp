@@ -132,10 +132,17 @@ void layer_norm_backward(const KernelCall& call) {
   });
 }
 
+/// Elements of a channel of one image.
+int64_t plane_of(const View& images) {
+  int64_t plane = 1;
+  for (int d = 2; d < images.rank; ++d) plane *= images.sizes[d];
+  return plane;
+}
+
 /// (input, groups, weight?, bias?, eps) -> out, mean, rstd
 void group_norm(const KernelCall& call) {
   const View &in = call.view(0), &out = call.out[0];
-  const int64_t rows = call.out[1].numel(), plane = in.numel() / (in.sizes[0] * in.sizes[1]);
+  const int64_t rows = call.out[1].numel(), plane = plane_of(in);
   with_float(out.dtype, [&]<class T>(T) {
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t n = in.numel() / rows;
@@ -158,7 +165,7 @@ void group_norm(const KernelCall& call) {
 /// (grad, input, mean, rstd, weight?, groups) -> gradients of input, weight, bias
 void group_norm_backward(const KernelCall& call) {
   const View &grad = call.view(0), &in = call.view(1);
-  const int64_t rows = call.view(2).numel(), channels = in.sizes[1], plane = in.numel() / (in.sizes[0] * channels);
+  const int64_t rows = call.view(2).numel(), channels = in.sizes[1], plane = plane_of(in);
   with_float(in.dtype, [&]<class T>(T) {
     std::vector<double> gw(channels), gb(channels);
     for (int64_t r = 0; r < rows; ++r) {

@@ -288,6 +288,39 @@ TEST_CASE("to_dtype converts every dtype to every other", "[elementwise]") {
   }
 }
 
+TEST_CASE("integers of all sizes are divided as the reference does", "[elementwise]") {
+  constexpr int64_t count = 2000;
+  const Array a(DType::I64, {count}), b = a, got = a, expected = a;
+  std::mt19937_64 engine(3);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto draw = [&](uint64_t bits) { return static_cast<int64_t>(engine()) >> (63 - bits % 63); };
+    const int64_t divisor = draw(static_cast<uint64_t>(i));
+    b.data<int64_t>()[i] = divisor == 0 ? -1 : divisor;
+    // Multiples and their neighbours, where quotients change.
+    const int64_t multiple = divisor * (draw(20) % 1000);
+    a.data<int64_t>()[i] = i % 4 == 0 ? draw(62) : multiple + i % 4 - 2;
+  }
+  const View inputs[] = {a.view(), b.view()};
+  for (const char* op : {"floor_divide", "remainder", "fmod", "trunc_divide"}) {
+    INFO(op);
+    cpu::run_elementwise(*find_kernel(op), got.view(), inputs, nullptr);
+    reference::run_elementwise(*find_reference_kernel(op), expected.view(), inputs, nullptr);
+    CHECK(got.bytes() == expected.bytes());
+  }
+}
+
+TEST_CASE("loops run along longer dimensions than the innermost one", "[elementwise]") {
+  const Array a = Array::random(DType::F32, {70, 1, 3}), b = Array::random(DType::F32, {50, 3}, 2);
+  const Array turned = Array::random(DType::F32, {3, 50}, 3).permuted({1, 0});
+  for (const ElementwiseCase& c : elementwise_cases()) {
+    if (c.op != std::string("maximum") && c.op != std::string("atan2") && c.op != std::string("lt")) continue;
+    INFO(c.op);
+    check(c, {a, b}, Array(result_dtype(c.op, DType::F32), {70, 50, 3}));
+    check(c, {a, turned}, Array(result_dtype(c.op, DType::F32), {70, 50, 3}));
+    check(c, {a, turned}, Array(result_dtype(c.op, DType::F32), {3, 50, 70}).permuted({2, 1, 0}));
+  }
+}
+
 TEST_CASE("integer division by zero and missing dtypes are errors", "[elementwise]") {
   const Array a(DType::I64, {3}), out = a;
   const View inputs[] = {a.view(), a.view()};

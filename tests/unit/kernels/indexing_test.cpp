@@ -127,6 +127,19 @@ TEST_CASE("embeddings and their gradients", "[indexing]") {
                {Array(DType::F32, {3000, 40})}, 1e-5);
 }
 
+TEST_CASE("runs of neighbours are selected as other indices are", "[indexing]") {
+  Array runs(DType::I64, {40});
+  for (int64_t i = 0; i < 40; ++i) runs.set(i, static_cast<double>(i < 3 ? 2 - i : i < 30 ? i - 3 : 40 - i));
+  for (const DType dtype : {DType::F32, DType::I64, DType::U8, DType::C128}) {
+    const Array x = Array::random(dtype, {3, 5, 30}, 1, 0, 50);
+    const std::vector<Array> out = {Array(dtype, {3, 5, 40})};
+    check_kernel("index_select", Arguments() << x << 2 << runs, out, 0);
+    check_kernel("index_select", Arguments() << x.permuted({1, 0, 2}) << -1 << runs, {Array(dtype, {5, 3, 40})}, 0);
+    check_kernel("index_select", Arguments() << Array::random(dtype, {60}, 2, 0, 50).halved(0) << 0 << runs,
+                 {Array(dtype, {40})}, 0);
+  }
+}
+
 TEST_CASE("indices out of range are errors in PyTorch's words", "[indexing]") {
   const Array x = Array::random(DType::F32, {6}), out(DType::F32, {1});
   Array seven(DType::I64, {1}), low(DType::I64, {1});

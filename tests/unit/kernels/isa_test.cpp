@@ -150,29 +150,91 @@ void check_stream(const char* level, const cpu::StreamLoops& loops) {
 }
 
 /// Remainders of floats of all sizes, to the last bit those of the C library.
-void check_remainders(const char* level, KernelList table) {
-  INFO(level);
+template <class T>
+void check_remainders(const char* level, KernelList table, DType dtype) {
+  INFO(level << " remainders of " << sizeof(T) << " bytes");
   constexpr int64_t count = 3000;
   RandomState state;
   random::seed(state, 9);
-  std::vector<float> values[2], got(count), expected;
+  std::vector<T> values[2], got(count), expected;
   for (int64_t i = 0; i < 2 * count; ++i) {
     const int most = i / 500 % 2 ? 30 : 4;  // some blocks have large quotients, others none
     const int exponent = static_cast<int>(random::next32(state) % static_cast<uint32_t>(2 * most + 1)) - most;
-    const float fraction = static_cast<float>(random::next32(state) % 4096) / 2048 - 1;
+    const T fraction = static_cast<T>(random::next32(state) % 4096) / 2048 - 1;
     values[i % 2].push_back(std::ldexp(fraction, exponent));
   }
+  using Limits = std::numeric_limits<T>;
+  const T special[] = {0, -T(0), 1, -3, Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::max()};
+  for (size_t i = 0; i < 64; ++i) values[0][i] = special[i / 8], values[1][i] = special[i % 8];
+  const T step = Limits::epsilon() * 3;  // quotients that round to the next whole number
+  for (int i = 0; i < 64; ++i) values[0][1000 + i] = 3 - step * T(i % 3), values[1][1000 + i] = T(i % 2 ? 3 : -3) / 7;
   for (int64_t i = 0; i < count; ++i) expected.push_back(std::fmod(values[0][i], values[1][i]));
   char* data[] = {reinterpret_cast<char*>(got.data()), reinterpret_cast<char*>(values[0].data()),
                   reinterpret_cast<char*>(values[1].data())};
-  const int64_t strides[] = {sizeof(float), sizeof(float), sizeof(float)};
-  find_in(table, "fmod")->loops[static_cast<int>(DType::F32)](data, strides, count, nullptr);
+  const int64_t strides[] = {sizeof(T), sizeof(T), sizeof(T)};
+  find_in(table, "fmod")->loops[static_cast<int>(dtype)](data, strides, count, nullptr);
   int64_t different = 0;
   for (int64_t i = 0; i < count; ++i) {
     const bool both_nan = std::isnan(got[i]) && std::isnan(expected[i]);
     different += !both_nan && (got[i] != expected[i] || std::signbit(got[i]) != std::signbit(expected[i]));
   }
   CHECK(different == 0);
+}
+
+/// erfinv brings erf(y) back to y, up to where erf is 1.
+void check_inverse_erf(const char* level, KernelList table) {
+  INFO(level);
+  std::vector<double> x, got(400);
+  for (int i = 0; i < 400; ++i)
+    x.push_back(i < 200 ? i / 200.0 : i < 300 ? 1 - std::ldexp(1.0, -(i - 199) / 2) : 2 - i);
+  x[399] = 1, x[398] = -1, x[397] = -0.0;
+  char* data[] = {reinterpret_cast<char*>(got.data()), reinterpret_cast<char*>(x.data())};
+  const int64_t strides[] = {sizeof(double), sizeof(double)};
+  find_in(table, "erfinv")->loops[static_cast<int>(DType::F64)](data, strides, 400, nullptr);
+  double worst = 0;
+  for (int i = 0; i < 300; ++i) {
+    if (x[i] == 1) continue;
+    const double error =
+        x[i] < 0.5 ? (std::erf(got[i]) - x[i]) / std::max(x[i], 1e-300) : (1 - x[i] - std::erfc(got[i])) / (1 - x[i]);
+    // How far y may be off makes 2 y^2 times as much of the tail.
+    worst = std::max(worst, std::abs(error) / (1 + 2 * got[i] * got[i]));
+  }
+  CHECK(worst < 2e-15);
+  CHECK((got[399] == INFINITY && got[398] == -INFINITY && got[397] == 0 && std::signbit(got[397])));
+  CHECK((std::isnan(got[350]) && std::isnan(got[396])));
+}
+
+/// Sums at any places and the gradient of their weights, to the last bit those of plain loops; for more taps and places
+/// than are read together.
+template <class T>
+void check_sampling(const char* level, const cpu::SampleLoops<T>& loops) {
+  INFO(level << " samples of " << sizeof(T) << " bytes");
+  constexpr int64_t taps = 19, places = 301, size = 40, planes = 3;
+  RandomState state;
+  random::seed(state, 4);
+  const auto draw = [&](size_t n) {
+    std::vector<T> values(n);
+    for (T& x : values) x = static_cast<T>(random::next32(state) % 1000) / 500 - 1;
+    return values;
+  };
+  std::vector<int64_t> index(taps * places);
+  for (int64_t& i : index) i = random::next32(state) % size;
+  const std::vector<T> weight = draw(taps * places), pixels = draw(planes * size), grad = draw(planes * places);
+  std::vector<T> sums(planes * places), expected(sums.size()), slopes(taps * places), expected_slopes(slopes.size());
+  const cpu::Taps<T> all{index.data(), weight.data(), taps, places};
+  loops.sums(all, places, pixels.data(), size, planes, sums.data());
+  loops.weights(all, places, grad.data(), pixels.data(), size, planes, slopes.data());
+  for (int64_t t = 0; t < taps; ++t) {
+    for (int64_t p = 0; p < places; ++p) {
+      for (int64_t c = 0; c < planes; ++c) {
+        const T pixel = pixels[c * size + index[t * places + p]];
+        expected[c * places + p] += weight[t * places + p] * pixel;
+        expected_slopes[t * places + p] += grad[c * places + p] * pixel;
+      }
+    }
+  }
+  CHECK(sums == expected);
+  CHECK(slopes == expected_slopes);
 }
 
 /// Conversions of all floats of 16 bits, and back from what lies at, between and beyond them, against those of one
@@ -250,7 +312,11 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
                  dtype);                                                                                 \
   }                                                                                                      \
   check_reducers(#level, cpu::level::real_reducers(DType::F32));                                         \
-  check_remainders(#level, cpu::level::remainder_table());                                               \
+  check_remainders<float>(#level, cpu::level::remainder_table(), DType::F32);                            \
+  check_remainders<double>(#level, cpu::level::remainder_table(), DType::F64);                           \
+  check_inverse_erf(#level, cpu::level::math_table());                                                   \
+  check_sampling(#level, cpu::level::sample_loops(float{}));                                             \
+  check_sampling(#level, cpu::level::sample_loops(double{}));                                            \
   check_softmax(#level, cpu::level::softmax_rows(float{}));                                              \
   check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \
   check_halves<Half>(#level, *cpu::level::half_loops());                                                 \

@@ -55,6 +55,34 @@ TEST_CASE("a solution solves, and its matrix may be singular", "[kernels]") {
   CHECK(linalg::solve(2, 2, zeros.data(), one.data()) == 1);
 }
 
+TEST_CASE("matrices of all sizes are factorized with the largest pivots", "[kernels]") {
+  for (const int m : {1, 2, 3, 5, 8, 9, 12}) {
+    for (const int n : {1, 3, 8, 10}) {
+      INFO(m << " x " << n);
+      Columns a = some(m, n), factors = a, l(static_cast<size_t>(m * m)), u(static_cast<size_t>(m * n));
+      for (int i = 0; i < m; ++i) a[i] = factors[i] *= 1e-3 * (i + 1);  // so that rows change places
+      std::vector<int> pivots(static_cast<size_t>(std::min(m, n)));
+      CHECK(linalg::lu(m, n, factors.data(), pivots.data()) == 0);
+      for (int j = 0; j < m; ++j)
+        for (int i = j; i < m; ++i) l[j * m + i] = i == j ? 1 : j < n ? factors[j * m + i] : 0;
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i <= std::min(j, m - 1); ++i) u[j * m + i] = factors[j * m + i];
+      for (const double x : l) CHECK(std::abs(x) <= 1);
+      Columns product_of_both = product(m, m, n, l, u);
+      for (size_t i = pivots.size(); i-- > 0;)
+        for (int j = 0; j < n; ++j) std::swap(product_of_both[j * m + i], product_of_both[j * m + pivots[i] - 1]);
+      check_close(product_of_both, a);
+    }
+    Columns a = some(m, m), lu = a, x = some(m, 3);
+    const Columns b = x;
+    CHECK(linalg::solve(m, 3, lu.data(), x.data()) == 0);
+    check_close(product(m, m, 3, a, x), b);
+  }
+  Columns singular = {0, 0, 0, 1, 2, 3, 4, 5, 6};
+  std::vector<int> pivots(3);
+  CHECK(linalg::lu(3, 3, singular.data(), pivots.data()) == 1);
+}
+
 TEST_CASE("cofactors are derivatives of the determinant, of singular matrices too", "[kernels]") {
   for (Columns a : {some(4, 4), Columns{1, 2, 1, 2, 4, 0, 3, 6, 1}, Columns(9)}) {
     const int n = a.size() == 16 ? 4 : 3;

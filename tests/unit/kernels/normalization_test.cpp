@@ -121,3 +121,27 @@ TEST_CASE("layer normalization", "[norm]") {
     }
   }
 }
+
+TEST_CASE("group normalization", "[norm]") {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (const Sizes& shape : {Sizes{2, 6, 5, 7}, Sizes{3, 8}, Sizes{1, 4, 300}, Sizes{0, 4, 3}}) {
+      for (const int groups : {1, 2}) {
+        INFO("channels " << shape[1] << " groups " << groups);
+        const int64_t n = shape[1];
+        const Array x = Array::random(dtype, shape, 1, -2, 3), g = Array::random(dtype, shape, 2);
+        const Array w = Array::random(dtype, {n}, 3), b = Array::random(dtype, {n}, 4);
+        const Array rows(dtype, {shape[0], groups});
+        std::vector<Array> out = {Array(dtype, shape), rows, Array(dtype, rows.sizes())};
+        check_kernel("group_norm_rows", Arguments() << x << groups << nullptr << nullptr << 1e-5, out,
+                     2 * tolerance(dtype));
+        check_kernel("group_norm_rows", Arguments() << x << groups << w << b << 1e-5, out, 2 * tolerance(dtype));
+        run(find_kernel("group_norm_rows"), Arguments() << x << groups << w << b << 1e-5, out);
+        const std::vector<Array> grads = {Array(dtype, shape), Array(dtype, {n}), Array(dtype, {n})};
+        const double loose = 20 * tolerance(dtype);
+        check_kernel("group_norm_backward", Arguments() << g << x << out[1] << out[2] << w << groups, grads, loose);
+        check_kernel("group_norm_backward", Arguments() << g << x << out[1] << out[2] << nullptr << groups, grads,
+                     loose);
+      }
+    }
+  }
+}

@@ -54,3 +54,35 @@ TEST_CASE("images sampled at any places, and the gradients of that", "[resample]
   const Array image(DType::F32, {1, 1, 5}), weight(DType::F32, {1, 1, 2});
   CHECK_THROWS_AS(run(find_kernel("sample"), Arguments() << image << beyond << weight, out), KernelError);
 }
+
+TEST_CASE("what grids read, and how weights follow them", "[resample]") {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    for (const Sizes& size : {Sizes{7, 5}, Sizes{1, 4}, Sizes{3, 4, 6}}) {
+      const int64_t axes = static_cast<int64_t>(size.size());
+      Array grid = Array::random(dtype, {2, 150, axes}, 5, -2.5, 2.5);
+      grid.set(0, NAN), grid.set(1, INFINITY), grid.set(2, -1e9), grid.set(3, 1e9);
+      for (const int mode : {0, 1, 2}) {
+        const int64_t along = mode == 0   ? 2
+                              : mode == 1 ? 1
+                                          : 4,
+                      all = axes == 2 ? along * along : along * along * along;
+        const std::vector<Array> out = {Array(DType::I64, {2, all, 150}), Array(dtype, {2, all, 150})};
+        for (const int padding : {0, 1, 2}) {
+          for (const bool corners : {false, true}) {
+            for (const int64_t order : {0, 1, 2, 3, 4}) {
+              INFO("mode " << mode << " padding " << padding << " corners " << corners << " order " << order);
+              Sizes orders(size.size());
+              orders[1] = order;
+              const double loose = dtype == DType::F32 ? 2e-4 : 1e-12;
+              check_kernel("grid_taps", Arguments() << grid << size << mode << padding << corners << orders, out,
+                           loose);
+              check_kernel("grid_taps",
+                           Arguments() << grid.permuted({0, 1, 2}) << size << mode << padding << corners << orders, out,
+                           loose);
+            }
+          }
+        }
+      }
+    }
+  }
+}
