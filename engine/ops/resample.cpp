@@ -128,6 +128,10 @@ void grid_taps_shape(Inference& f) {
     pixels = size_product(pixels, n);
   }
   check_pixels(f, pixels);
+  for (const int64_t order : orders) check(order >= 0, "grid_taps: there is no derivative of order {}", order);
+  check(!f.has(6) || (is_half(f.arg(6).dtype()) && f.dtype(0) == DType::F32),
+        "grid_taps: places of {} are not rounded to {}", name_of(f.dtype(0)),
+        f.has(6) ? name_of(f.arg(6).dtype()) : "");
   check(is_floating(f.dtype(0)) && mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
         "grid_taps: no mode {} with padding {} of {} places", mode, padding, name_of(f.dtype(0)));
   const int64_t along = mode == 0 ? 2 : mode == 1 ? 1 : 4, all = axes == 2 ? along * along : along * along * along;
@@ -142,7 +146,7 @@ void grid_taps_rule(Backward& b) {
   for (size_t axis = size.size(); axis-- > 0;) {
     Dims orders(b.ints(5));
     ++orders[axis];
-    const Tensor slopes = grid_taps.all(grid, b.arg(1), b.arg(2), b.arg(3), b.arg(4), orders)[1];
+    const Tensor slopes = grid_taps.all(grid, b.arg(1), b.arg(2), b.arg(3), b.arg(4), orders, b.arg(6))[1];
     parts.push_back(sum(grad * slopes, {1}));
   }
   b.set(0, stack(parts, -1));
@@ -152,14 +156,14 @@ void grid_taps_rule(Backward& b) {
 
 const Op grid_taps{
     {.name = "grid_taps",
-     .signature = "(Tensor grid, int[] size, int mode, int padding, bool corners, int[] orders) -> (Tensor index, "
-                  "Tensor weight)",
+     .signature = "(Tensor grid, int[] size, int mode, int padding, bool corners, int[] orders, dtype? rounded=None) "
+                  "-> (Tensor index, Tensor weight)",
      .doc =
          "What sample reads of images of some size at the places of a grid [N, places, dimensions], by bilinear (0), "
          "nearest (1) or bicubic (2) interpolation, and outside zeros (0), the border (1) or reflections (2). Along "
-         "each dimension weights are differentiated as often as orders says.",
+         "each dimension weights are differentiated as often as orders says. Where rounded names a float of 16 bits "
+         "each operation rounds to it.",
      .example = "",
-     .flags = kMovesBytes,
      .shape = grid_taps_shape,
      .gradient = grid_taps_rule,
      .saved = saves({0}),
@@ -168,7 +172,8 @@ const Op grid_taps{
                  {"rand(1, 4, 2) * 3 - 1.5, [3, 5], 0, 2, False, [0, 0]"},
                  {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 1, 0, False, [0, 0]"},
                  {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 2, 0, True, [0, 0]"},
-                 {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 2, 2, False, [1, 0]"}}}};
+                 {"rand(1, 4, 2) * 1.8 - 0.9, [3, 5], 2, 2, False, [1, 0]"},
+                 {"rand(1, 4, 2).float() * 3 - 1.5, [3, 5], 2, 2, False, [0, 0], terra.bfloat16", "float", false}}}};
 const Op sample{{.name = "sample",
                  .signature = "(Tensor images, Tensor index, Tensor weight) -> Tensor",
                  .doc = "Of images [N, C, pixels], the sums over t of weight[n, t, p] times pixel index[n, t, p].",

@@ -62,10 +62,6 @@ using ComplexHalf = ComplexOf<Half>;
 using ComplexBFloat16 = ComplexOf<BFloat16>;
 
 template <>
-constexpr DType dtype_of<Half>() {
-  return DType::F16;
-}
-template <>
 constexpr DType dtype_of<BFloat16>() {
   return DType::BF16;
 }

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "kernels/abi/dtype_dispatch.h"
-#include "kernels/abi/half.h"
 #include "kernels/abi/parallel.h"
+#include "kernels/abi/rounding.h"
 #include "kernels/cpu/channels_last.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
@@ -192,38 +192,27 @@ void sample_weight_gradient_in(const KernelCall& call, Scratch& scratch) {
   });
 }
 
-/// A float of 16 bits that each operation rounds to.
-template <class Half>
-struct Rounding {
-  Half held;
-
-  Rounding() = default;
-  explicit Rounding(float value) : held(value) {}
-  explicit operator float() const { return static_cast<float>(held); }
-  explicit operator double() const { return static_cast<float>(held); }
-  Rounding operator-() const { return Rounding(-float(*this)); }
-  friend Rounding operator+(Rounding a, Rounding b) { return Rounding(float(a) + float(b)); }
-  friend Rounding operator-(Rounding a, Rounding b) { return Rounding(float(a) - float(b)); }
-  friend Rounding operator*(Rounding a, Rounding b) { return Rounding(float(a) * float(b)); }
-  friend Rounding operator/(Rounding a, Rounding b) { return Rounding(float(a) / float(b)); }
-  friend bool operator==(Rounding a, Rounding b) { return float(a) == float(b); }
-  friend bool operator<(Rounding a, Rounding b) { return float(a) < float(b); }
-  friend bool operator>(Rounding a, Rounding b) { return float(a) > float(b); }
-  friend Rounding floor_of(Rounding x) { return Rounding(std::floor(float(x))); }
-  friend int32_t to_int(Rounding x) { return static_cast<int32_t>(float(x)); }
-  friend Rounding nearest_whole(Rounding x) { return Rounding(std::nearbyint(float(x))); }
-  friend Rounding rest_of(Rounding distance, Rounding, Rounding step) {
-    return Rounding(std::fmod(float(distance), float(step)));
+/// Numbers converted to T and back, if they are others.
+template <class T, class From>
+const T* converted(const From* from, int64_t n, Scratch& scratch) {
+  if constexpr (std::is_same_v<T, From>) {
+    return from;
+  } else {
+    T* const to = scratch.take<T>(n);
+    for (int64_t i = 0; !scratch.counting() && i < n; ++i) to[i] = T(from[i]);
+    return to;
   }
-};
+}
 
-/// (grid, size, mode, padding, corners, orders): places in the precision that they have.
+/// (grid, size, mode, padding, corners, orders, rounded?)
 void grid_taps_in(const KernelCall& call, Scratch& scratch) {
   const View &grid = call.view(0), &index = call.out[0], &weight = call.out[1];
-  const auto run = [&]<class T>(T, const auto& taps) {
-    using Place = std::conditional_t<sizeof(T) == 2, Rounding<T>, T>;
-    const Place* const places = reinterpret_cast<const Place*>(scratch.contiguous<T>(grid));
+  const auto run = [&]<class T, class Place>(T, Place, const auto& taps) {
+    const Place* const places = converted<Place>(scratch.contiguous<T>(grid), grid.numel(), scratch);
+    constexpr bool rounds = !std::is_same_v<T, Place>;
+    Place* rounded = rounds ? scratch.take<Place>(weight.numel()) : nullptr;
     if (scratch.counting()) return;
+    if constexpr (!rounds) rounded = weight.as<T>();
     GridRule rule{.mode = static_cast<GridRule::Mode>(call.integer(2)),
                   .padding = static_cast<GridRule::Padding>(call.integer(3)),
                   .corners = call.flag(4),
@@ -242,16 +231,17 @@ void grid_taps_in(const KernelCall& call, Scratch& scratch) {
                    for (int64_t i = begin; i < end; ++i) {
                      const int64_t image = i / blocks, first = i % blocks * kPlaces, at = image * all + first;
                      taps(rule, places + (image * n + first) * rule.axes, std::min(kPlaces, n - first),
-                          index.as<int64_t>() + at, reinterpret_cast<Place*>(weight.as<T>() + at), n);
+                          index.as<int64_t>() + at, rounded + at, n);
                    }
                  });
+    if constexpr (rounds)
+      for (int64_t i = 0; i < weight.numel(); ++i) weight.as<T>()[i] = static_cast<T>(rounded[i]);
   };
-  if (grid.dtype == DType::F16)
-    run(Half(), TERRA_ISA::grid_taps<Rounding<Half>>);
-  else if (grid.dtype == DType::BF16)
-    run(BFloat16(), TERRA_ISA::grid_taps<Rounding<BFloat16>>);
-  else
-    with_float(grid.dtype, [&]<class T>(T) { run(T{}, TERRA_ROWS(sample_loops, SampleLoops, T).grid_taps); });
+  const auto run_rounding = [&]<class Half>(Half) {
+    run(float{}, Rounding<Half>(), TERRA_ISA::grid_taps<Rounding<Half>>);
+  };
+  if (call.has(6)) return call.args[6].dtype == DType::F16 ? run_rounding(Half()) : run_rounding(BFloat16());
+  with_float(grid.dtype, [&]<class T>(T) { run(T{}, T{}, TERRA_ROWS(sample_loops, SampleLoops, T).grid_taps); });
 }
 
 constexpr Kernel kKernels[] = {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/abi/kernel_error.h"
+#include "kernels/abi/rounding.h"
 #include "kernels/reference/access.h"
 #include "kernels/reference/families.h"
 
@@ -109,65 +110,84 @@ struct AxisTap {
   T weight;
 };
 
+float floor_of(float x) { return std::floor(x); }
+double floor_of(double x) { return std::floor(x); }
+float nearest_whole(float x) { return std::nearbyint(x); }
+double nearest_whole(double x) { return std::nearbyint(x); }
+/// What `steps` whole steps leave of a distance.
+template <class T>
+T rest_of(T distance, T steps, T step) {
+  return distance - steps * step;
+}
+template <class T>
+T size_of_number(T x) {
+  return x < T(0) ? -x : x;
+}
+
 /// One dimension of the images that a grid reads.
 template <class T>
 struct Axis {
   int64_t size, mode, padding, order;
   bool corners;
 
+  static T number(int64_t n) { return T(static_cast<float>(n)); }
+
   /// Moves a place onto the image; slope: how the result follows it.
   void bring_inside(T& place, T& slope) const {
-    const T last = static_cast<T>(size - 1);
+    const T last = number(size - 1);
     if (padding == kReflection) {
-      const T low = corners ? T(0) : T(-0.5), span = corners ? last : static_cast<T>(size);
-      const T distance = std::abs(place - low), flips = std::floor(distance / span), rest = distance - flips * span;
-      const bool odd = std::fmod(flips, T(2)) != 0;
-      slope *= span == 0 || place == low ? T(0) : (place < low) != odd ? T(-1) : T(1);
-      place = span == 0 ? T(0) : (odd ? span - rest : rest) + low;
+      const T low(corners ? 0.0f : -0.5f), span = corners ? last : number(size);
+      const T distance = size_of_number(place - low), flips = floor_of(distance / span);
+      const T rest = rest_of(distance, flips, span);
+      const bool odd = !(rest_of(flips, floor_of(flips * T(0.5f)), T(2)) == T(0));
+      slope = slope * T(span == T(0) || place == low ? 0 : (place < low) != odd ? -1 : 1);
+      place = span == T(0) ? T(0) : (odd ? span - rest : rest) + low;
     }
     if (padding == kZeros) return;
-    if (!(place > 0 && place < last)) slope = 0;
-    if (!(place > 0)) place = 0;
+    if (!(place > T(0) && place < last)) slope = T(0);
+    if (!(place > T(0))) place = T(0);
     if (place > last) place = last;
   }
 
   /// A whole place, which may lie far away or be no number, as that of a pixel or one beside the image.
   AxisTap<T> tap(T place, T weight) const {
-    const bool on_image = place >= 0 && place < static_cast<T>(size);
-    const int64_t beside = place >= 0 ? size - 1 : 0;
-    if (on_image) return {static_cast<int64_t>(place), weight};
-    return {beside, std::isnan(weight) ? weight : T(0)};
+    const bool begun = !(place < T(0)) && place == place, on_image = begun && place < number(size);
+    const int64_t beside = begun ? size - 1 : 0;
+    if (on_image) return {static_cast<int64_t>(static_cast<float>(place)), weight};
+    return {beside, weight == weight ? T(0) : weight};
   }
 
-  /// Cubic convolution, or a derivative of it, at a distance from a pixel.
-  T cubic(T from) const {
-    const T a = T(-0.75), x = std::abs(from), sign = order % 2 == 1 && from < 0 ? T(-1) : T(1);
-    const T near[] = {((a + 2) * x - (a + 3)) * x * x + 1, (3 * (a + 2) * x - 2 * (a + 3)) * x,
-                      6 * (a + 2) * x - 2 * (a + 3), 6 * (a + 2)};
-    const T far[] = {((a * x - 5 * a) * x + 8 * a) * x - 4 * a, a * ((3 * x - 10) * x + 8), a * (6 * x - 10), 6 * a};
-    return order > 3 ? T(0) : sign * (x < 1 || (x == 1 && from < 0) ? near : far)[order];
+  /// Cubic convolution, or a derivative of it, at a distance from one of the two nearest pixels, or beyond them.
+  T cubic(T from, bool is_near) const {
+    const T a(-0.75f), x = size_of_number(from), sign(order % 2 == 1 && from < T(0) ? -1 : 1);
+    const T two = a + T(2), three = a + T(3);
+    const T near[] = {(two * x - three) * x * x + T(1), (T(3) * two * x - T(2) * three) * x,
+                      T(6) * two * x - T(2) * three, T(6) * two};
+    const T far[] = {((a * x - T(5) * a) * x + T(8) * a) * x - T(4) * a, (T(3) * a * x - T(10) * a) * x + T(8) * a,
+                     T(6) * a * x - T(10) * a, T(6) * a};
+    return order > 3 ? T(0) : sign * (is_near ? near : far)[order];
   }
 
   std::vector<AxisTap<T>> taps(T at) const {
-    const T whole = static_cast<T>(size), last = static_cast<T>(size - 1);
-    T place = corners ? (at + 1) / 2 * last : ((at + 1) * whole - 1) / 2;
-    const T scale = corners ? last / 2 : whole / 2;
+    const T whole = number(size), last = number(size - 1);
+    T place = corners ? (at + T(1)) / T(2) * last : ((at + T(1)) * whole - T(1)) / T(2);
+    const T scale = (corners ? last : whole) / T(2);
     T slope = scale;
     if (mode == kNearest) {
       bring_inside(place, slope);
-      return {tap(std::nearbyint(place), order == 0 ? T(1) : T(0))};
+      return {tap(nearest_whole(place), T(order == 0 ? 1 : 0))};
     }
     if (mode == kLinear) {
       bring_inside(place, slope);
-      const T base = std::floor(place), part = place - base;
-      if (order > 1) slope = 0;
-      return {tap(base, order == 0 ? 1 - part : -slope), tap(base + 1, order == 0 ? part : slope)};
+      const T base = floor_of(place), part = place - base;
+      if (order > 1) slope = T(0);
+      return {tap(base, order == 0 ? T(1) - part : -slope), tap(base + T(1), order == 0 ? part : slope)};
     }
     std::vector<AxisTap<T>> all;
-    const T base = std::floor(place);
-    for (int offset = -1; offset <= 2; ++offset) {
-      T pixel = base + static_cast<T>(offset), weight = cubic(place - base - static_cast<T>(offset));
-      for (int64_t k = 0; k < order; ++k) weight *= scale;
+    const T base = floor_of(place);
+    for (int64_t offset = -1; offset <= 2; ++offset) {
+      T pixel = base + number(offset), weight = cubic(place - base - number(offset), offset == 0 || offset == 1);
+      for (int64_t k = 0; k < order; ++k) weight = weight * scale;
       bring_inside(pixel, slope);
       all.push_back(tap(pixel, weight));
     }
@@ -175,29 +195,34 @@ struct Axis {
   }
 };
 
-/// (grid, size, mode, padding, corners, orders)
-void grid_taps(const KernelCall& call) {
+/// (grid, size, mode, padding, corners, orders, rounded?): places computed in Place.
+template <class T, class Place>
+void grid_taps_in(const KernelCall& call) {
   const View& grid = call.view(0);
   const auto sizes = call.ints(1);
-  with_float(grid.dtype, [&]<class T>(T) {
-    for (int64_t image = 0; image < grid.sizes[0]; ++image) {
-      for (int64_t place = 0; place < grid.sizes[1]; ++place) {
-        std::vector<AxisTap<T>> all = {{0, T(1)}};
-        for (size_t d = 0; d < sizes.size(); ++d) {
-          const Axis<T> axis{sizes[d], call.integer(2), call.integer(3), call.ints(5)[d], call.flag(4)};
-          const auto along = axis.taps(at<T>(grid, {image, place, static_cast<int64_t>(sizes.size() - 1 - d)}));
-          std::vector<AxisTap<T>> products;
-          for (const auto& [pixel, weight] : all)
-            for (const auto& own : along) products.push_back({pixel * sizes[d] + own.pixel, weight * own.weight});
-          all = products;
-        }
-        for (size_t t = 0; t < all.size(); ++t) {
-          at<int64_t>(call.out[0], {image, static_cast<int64_t>(t), place}) = all[t].pixel;
-          at<T>(call.out[1], {image, static_cast<int64_t>(t), place}) = all[t].weight;
-        }
+  for (int64_t image = 0; image < grid.sizes[0]; ++image) {
+    for (int64_t place = 0; place < grid.sizes[1]; ++place) {
+      std::vector<AxisTap<Place>> all = {{0, Place(1)}};
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        const Axis<Place> axis{sizes[d], call.integer(2), call.integer(3), call.ints(5)[d], call.flag(4)};
+        const auto along = axis.taps(Place(at<T>(grid, {image, place, static_cast<int64_t>(sizes.size() - 1 - d)})));
+        std::vector<AxisTap<Place>> products;
+        for (const auto& [pixel, weight] : all)
+          for (const auto& own : along) products.push_back({pixel * sizes[d] + own.pixel, weight * own.weight});
+        all = products;
+      }
+      for (size_t t = 0; t < all.size(); ++t) {
+        at<int64_t>(call.out[0], {image, static_cast<int64_t>(t), place}) = all[t].pixel;
+        at<T>(call.out[1], {image, static_cast<int64_t>(t), place}) = static_cast<T>(all[t].weight);
       }
     }
-  });
+  }
+}
+void grid_taps(const KernelCall& call) {
+  if (call.has(6))
+    return call.args[6].dtype == DType::F16 ? grid_taps_in<float, Rounding<Half>>(call)
+                                            : grid_taps_in<float, Rounding<BFloat16>>(call);
+  with_float(call.view(0).dtype, [&]<class T>(T) { grid_taps_in<T, T>(call); });
 }
 
 constexpr Kernel kKernels[] = {

@@ -161,6 +161,12 @@ class Arguments {
     arg.number = value;
     return add(arg);
   }
+  Arguments& operator<<(DType dtype) {
+    KernelArg arg;
+    arg.kind = KernelArg::Kind::DType;
+    arg.dtype = dtype;
+    return add(arg);
+  }
   Arguments& operator<<(int value) { return *this << Scalar(value); }
   Arguments& operator<<(double value) { return *this << Scalar(value); }
   Arguments& operator<<(bool value) { return *this << Scalar(value); }

@@ -110,17 +110,13 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     input, grid = C._in_single(input, grid)
     _check(input, grid, mode, padding_mode)
     align_corners = _default_corners("grid_sample", align_corners)
-    read = _read(input.to(C.float32) if input.dtype in _HALVES else input, grid, mode, padding_mode, align_corners)
-    return read.to(input.dtype)
-
-
-def _read(input, grid, mode, padding_mode, align_corners):
-    """grid_sample of what has been checked. As in PyTorch places are computed in the grid's precision, 16 bits too: it is
-    they that say which pixels are read."""
+    # As in PyTorch places are computed in the grid's precision, 16 bits too: it is they that say which pixels are read.
+    rounded = grid.dtype if grid.dtype in _HALVES else None
+    images, places = (input, grid) if rounded is None else (input.to(C.float32), grid.to(C.float32))
     n = input.dim() - 2
     pixel, weight = C._ops.grid_taps(
-        grid.flatten(1, -2), input.shape[2:], GRID_SAMPLE_INTERPOLATION_MODES[mode],
-        GRID_SAMPLE_PADDING_MODES[padding_mode], align_corners, [0] * n
+        places.flatten(1, -2), input.shape[2:], GRID_SAMPLE_INTERPOLATION_MODES[mode],
+        GRID_SAMPLE_PADDING_MODES[padding_mode], align_corners, [0] * n, rounded
     )
-    read = C._ops.sample(input.flatten(2), pixel, weight.to(input.dtype))
-    return C._ops.named(read.view(*input.shape[:2], *grid.shape[1:-1]), f"GridSampler{n}DBackward0")
+    read = C._ops.sample(images.flatten(2), pixel, weight).view(*input.shape[:2], *grid.shape[1:-1])
+    return C._ops.named(read.to(input.dtype), f"GridSampler{n}DBackward0")
