@@ -309,7 +309,7 @@ void group_norm_in(const KernelCall& call, Scratch& scratch) {
     const T* bias = optional_channels<T>(call, 3, scratch);
     if (scratch.counting()) return;
     const Groups g(out, call.integer(1));
-    const double eps = call.real(4), count = static_cast<double>(g.row_size);
+    const double eps = call.real(4), count = static_cast<double>(std::max<int64_t>(g.row_size, 1));
     T *to = out.as<T>(), *mean = call.out[1].as<T>(), *rstd = call.out[2].as<T>();
     const NormRows<T> loops = TERRA_ROWS(norm_rows, NormRows, T);
     g.for_rows([&](int64_t r, int64_t channel) {
