@@ -14,6 +14,9 @@
 #include "engine/ops/view.h"
 
 namespace terra::ops {
+
+extern const Op hardswish_backward;
+
 namespace {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
@@ -100,10 +103,13 @@ void hardtanh_gradient(Backward& b) {
 }
 void shrink_gradient(Backward& b) { b.set(0, where(le(abs(b.in(0)), b.arg(1)), 0.0, b.grad())); }
 void hardsigmoid_gradient(Backward& b) { b.set(0, where(lt(abs(b.in(0)), 3), b.grad() / 6, 0.0)); }
-void hardswish_gradient(Backward& b) {
-  const Tensor x = b.in(0);
-  b.set(0, where(le(x, -3), 0.0, where(lt(x, 3), b.grad() * (x / 3 + 0.5), b.grad())));
+void hardswish_gradient(Backward& b) { b.set(0, hardswish_backward(b.grad(), b.in(0))); }
+/// The slope grows by 1 / 3 between its ends.
+void hardswish_backward_gradient(Backward& b) {
+  if (b.needs(0)) b.set(0, hardswish_backward(b.grad(), b.in(1)));
+  if (b.needs(1)) b.set(1, where(lt(abs(b.in(1)), 3), b.grad() * b.in(0) / 3, 0.0));
 }
+void logsigmoid_gradient(Backward& b) { b.set(0, b.grad() * sigmoid(-b.in(0))); }
 void softmax_gradient(Backward& b) { b.set(0, softmax_backward(b.grad(), b.out(), b.arg(1))); }
 void log_softmax_gradient(Backward& b) { b.set(0, log_softmax_backward(b.grad(), b.out(), b.arg(1))); }
 /// r = y (g - sum(g y))
@@ -127,12 +133,6 @@ void silu_of(Composition& c) {
   c.result(is_floating(x.dtype()) ? swish(x) : x * sigmoid(x));
 }
 void relu6_of(Composition& c) { c.result(hardtanh(c.arg(0), 0, 6)); }
-void logsigmoid_of(Composition& c) {
-  const Tensor x = c.tensor(0);
-  const Tensor negative =
-      lt(x, 0);  // a choice, unlike abs, has the slope of one side at 0, and a second one that is right
-  c.result(where(negative, x, 0.0) - log1p(exp(where(negative, x, -x))));
-}
 void mish_of(Composition& c) { c.result(c.tensor(0) * tanh(softplus(c.arg(0)))); }
 void selu_of(Composition& c) {
   constexpr double kAlpha = 1.6732632423543772, kScale = 1.0507009873554805;
@@ -302,7 +302,17 @@ const Op hardtanh{{.name = "hardtanh",
                    .saved = saves({0}),
                    .samples = {{"randn(3, 4)"}, {"randn(3, 4), -0.3, 0.4"}, {"randint(-9, 9, (3, 4))", "int", false}}}};
 const Op relu6{composed("relu6", "Each element moved into [0, 6].", relu6_of, "HardtanhBackward0")};
-const Op logsigmoid{composed("logsigmoid", "log(sigmoid(x)), without overflow.", logsigmoid_of, "LogSigmoidBackward0")};
+const Op logsigmoid{{.name = "logsigmoid",
+                     .signature = "(Tensor self) -> Tensor",
+                     .doc = "log(sigmoid(x)), without overflow.",
+                     .example = "",
+                     .flags = kFunctional | kElementwise,
+                     .promotion = Promotion::Common,
+                     .shape = floating_shape,
+                     .gradient = logsigmoid_gradient,
+                     .saved = saves({0}),
+                     .grad_fn = "LogSigmoidBackward0",
+                     .samples = {{"randn(3, 4)"}}}};
 const Op mish{composed("mish", "x * tanh(softplus(x)).", mish_of, "MishBackward0")};
 const Op selu{{.name = "selu",
                .signature = "(Tensor self) -> Tensor",
@@ -334,6 +344,16 @@ const Op hardswish{{.name = "hardswish",
                     .gradient = hardswish_gradient,
                     .saved = saves({0}),
                     .samples = {{"randn(3, 4) * 3"}}}};
+const Op hardswish_backward{{.name = "hardswish_backward",
+                             .signature = "(Tensor grad, Tensor self) -> Tensor",
+                             .doc = "The gradient of hardswish.",
+                             .example = "",
+                             .flags = kElementwise | kCheap,
+                             .promotion = Promotion::Common,
+                             .shape = rules::elementwise,
+                             .gradient = hardswish_backward_gradient,
+                             .saved = saves({0, 1}),
+                             .samples = {{"randn(3, 4), randn(3, 4) * 3"}}}};
 const Op prelu{{.name = "prelu",
                 .signature = "(Tensor self, Tensor weight) -> Tensor",
                 .doc = "x where x > 0, else weight * x with one weight, or one for each channel.",

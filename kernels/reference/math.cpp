@@ -50,6 +50,12 @@ constexpr auto kPow = [](auto a, auto b) {
   }
 };
 
+constexpr auto kLogsigmoid = [](double x) { return (x < 0 ? x : 0) - std::log1p(std::exp(-std::abs(x))); };
+
+constexpr auto kHardswishBackward = [](double grad, double x) {
+  return x <= -3 ? 0 : x < 3 ? grad * (x / 3 + 0.5) : grad;
+};
+
 constexpr auto kLogaddexp = [](double x, double y) {
   if (x == y && std::isinf(x)) return x;
   return std::fmax(x, y) + std::log1p(std::exp(-std::abs(x - y)));
@@ -84,6 +90,8 @@ constexpr Kernel kKernels[] = {
     elementwise<2, [](double x, double y) { return std::hypot(x, y); }, kFloats>("hypot"),
     elementwise<2, [](double x, double sign) { return std::copysign(x, sign); }, kFloats>("copysign"),
     elementwise<2, kLogaddexp, kFloats>("logaddexp_reals"),
+    elementwise<1, kLogsigmoid, kFloats>("logsigmoid"),
+    elementwise<2, kHardswishBackward, kFloats>("hardswish_backward"),
     elementwise<2, kPow, kAll>("pow"),
 };
 

@@ -116,6 +116,9 @@ T hard_step(T x) {
 TERRA_UNARY(Hardsigmoid, hard_step(x))
 TERRA_UNARY(Hardswish, x* hard_step(x))
 
+/// The slope of x * hard_step(x) is x / 3 + 1 / 2 between its ends, 0 before and 1 behind them.
+TERRA_BINARY(HardswishBackward, b <= T(-3) ? T(0) : b < T(3) ? a * (b / T(3) + T(0.5)) : a)
+
 /// A parabola up to the knee on either side, lines behind; a NaN stays.
 template <class T>
 struct ParabolaWithLines {
@@ -189,6 +192,7 @@ constexpr Kernel kTable[] = {
     binary<Fmin, float, double>("fmin"),
     binary<SigmoidBackward, float, double>("sigmoid_backward"),
     binary<TanhBackward, float, double>("tanh_backward"),
+    binary<HardswishBackward, float, double>("hardswish_backward", 2),
     binary<ThresholdBackward, float, double>("threshold_backward"),
     ternary<Addcmul, float, double>("addcmul", 2),
     ternary<Addcdiv, float, double>("addcdiv", 3),

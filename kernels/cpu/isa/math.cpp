@@ -270,6 +270,9 @@ struct Softplus {
   T beta, threshold;
 };
 
+/// log(1 / (1 + exp(-x))) = min(x, 0) - log(1 + exp(-|x|)).
+TERRA_VECTOR_UNARY(Logsigmoid, (x < 0 ? x : Vec<T>{}) - log_of_one_plus(v_exp(x < 0 ? x : -x)))
+
 template <class T>
 struct Elu {
   using In = T;
@@ -310,6 +313,7 @@ constexpr Kernel kTable[] = {
     unary<Swish, float, double>("swish", 3),
     binary<SwishBackward, float, double>("swish_backward", 4),
     binary<Logaddexp, float, double>("logaddexp_reals", 8),
+    unary<Logsigmoid, float, double>("logsigmoid", 6),
 };
 
 }  // namespace

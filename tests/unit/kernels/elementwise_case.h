@@ -83,6 +83,8 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"gelu", 1, [](Arguments& a) { a << "tanh"; }, 80},
       {"softplus", 1, [](Arguments& a) { a << 2.0 << 4.0; }, 8},
       {"elu", 1, [](Arguments& a) { a << 0.5; }, 4},
+      {"logsigmoid", 1, {}, 6},
+      {"hardswish_backward", 2, {}, 2, 1},
       {"softshrink", 1, [](Arguments& a) { a << 0.5; }, 1},
       {"hardshrink", 1, [](Arguments& a) { a << 0.5; }},
       {"hardsigmoid", 1, {}, 2, 1},
