@@ -145,7 +145,7 @@ void grid_taps_rule(Backward& b) {
   std::vector<Tensor> parts;
   for (size_t axis = size.size(); axis-- > 0;) {
     Dims orders(b.ints(5));
-    ++orders[axis];
+    orders[axis] = std::min<int64_t>(orders[axis], 3) + 1;  // from the fourth on they are alike
     const Tensor slopes = grid_taps.all(grid, b.arg(1), b.arg(2), b.arg(3), b.arg(4), orders, b.arg(6))[1];
     parts.push_back(sum(grad * slopes, {1}));
   }

@@ -221,7 +221,7 @@ void grid_taps_in(const KernelCall& call, Scratch& scratch) {
     for (size_t axis = call.ints(1).size(); axis-- > 0; step *= rule.sizes[axis]) {
       rule.sizes[axis] = call.ints(1)[axis];
       rule.steps[axis] = step;
-      rule.orders[axis] = call.ints(5)[axis];
+      rule.orders[axis] = std::min<int64_t>(call.ints(5)[axis], 4);  // those that follow are 0 as well
     }
     const int64_t n = grid.sizes[1], all = index.sizes[1] * n;
     constexpr int64_t kPlaces = 1024;

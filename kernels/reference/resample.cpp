@@ -1,4 +1,5 @@
 // Sums of weighted elements, along a dimension or of images, and their gradients.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -204,7 +205,8 @@ void grid_taps_in(const KernelCall& call) {
     for (int64_t place = 0; place < grid.sizes[1]; ++place) {
       std::vector<AxisTap<Place>> all = {{0, Place(1)}};
       for (size_t d = 0; d < sizes.size(); ++d) {
-        const Axis<Place> axis{sizes[d], call.integer(2), call.integer(3), call.ints(5)[d], call.flag(4)};
+        const Axis<Place> axis{sizes[d], call.integer(2), call.integer(3), std::min<int64_t>(call.ints(5)[d], 4),
+                               call.flag(4)};
         const auto along = axis.taps(Place(at<T>(grid, {image, place, static_cast<int64_t>(sizes.size() - 1 - d)})));
         std::vector<AxisTap<Place>> products;
         for (const auto& [pixel, weight] : all)
