@@ -126,7 +126,7 @@ void sample_sums(const Taps<T>& taps, int64_t count, const T* pixels, int64_t si
     for (int64_t plane = 0; plane < planes; ++plane) {
       const T* const from = pixels + plane * size;
       T* const to = out + plane * taps.size + place;
-      for_each_vector<T>(places, [&](int64_t i, int64_t n) __attribute__((always_inline)) {
+      for_each_vector<T>(places, [&](int64_t i, int64_t n) {
         const T* weight = taps.weight + tap * taps.size + place + i;
         Vec<T> sum = tap == 0 ? Vec<T>{} : read(to + i, n);
         for (int64_t t = 0; t < some; ++t) sum += read(weight + t * taps.size, n) * gather(from, index.at[t] + i);
@@ -143,7 +143,7 @@ void sample_weights(const Taps<T>& taps, int64_t count, const T* grad, const T* 
   for_blocks(taps, count, index, [&](int64_t place, int64_t places, int64_t tap, int64_t some) {
     for (int64_t t = 0; t < some; ++t) {
       T* const to = out + (tap + t) * taps.size + place;
-      for_each_vector<T>(places, [&](int64_t i, int64_t n) __attribute__((always_inline)) {
+      for_each_vector<T>(places, [&](int64_t i, int64_t n) {
         const T* const from = grad + place + i;
         Vec<T> sum{};
         for (int64_t plane = 0; plane < planes; ++plane)
