@@ -12,6 +12,11 @@ import torch.backends.mkldnn, torch.backends.mps, torch.backends.openmp, torch.b
 torch.backends.cuda.matmul.allow_tf32 = True; torch.backends.cudnn.allow_tf32 = True
 from torch.cuda.amp import autocast, GradScaler, custom_fwd, custom_bwd
 from torch.amp import autocast, GradScaler
+from torch.cuda.amp import grad_scaler; assert issubclass(grad_scaler.GradScaler, torch.amp.GradScaler)
+from torch.cuda.amp.grad_scaler import GradScaler, OptState; from torch.amp.grad_scaler import OptState as Same; assert OptState is Same
+from torch.cuda.amp.autocast_mode import autocast, custom_fwd, custom_bwd; from torch.amp.autocast_mode import autocast
+from torch.cuda.amp.common import amp_definitely_not_available; assert amp_definitely_not_available()
+from torch.cpu.amp.autocast_mode import autocast; from torch.cpu.amp.grad_scaler import GradScaler
 import torch.cuda; torch.cuda.empty_cache(); torch.cuda.manual_seed_all(1); assert torch.cuda.device_count() == 0
 from torch.nn.parallel import DataParallel, DistributedDataParallel as DDP
 from torch.nn import DataParallel

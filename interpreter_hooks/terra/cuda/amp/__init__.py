@@ -1,30 +1,7 @@
 """torch.cuda.amp: the old names of torch.amp for CUDA. Without CUDA both are switched off, with a warning, as PyTorch's are."""
 
-from ... import amp as _amp
-from ..._warnings import warn_of_old_name as _warn_of_old_name
-from ...amp import custom_bwd as _custom_bwd
-from ...amp import custom_fwd as _custom_fwd
+from .autocast_mode import autocast, custom_bwd, custom_fwd
+from .common import amp_definitely_not_available
+from .grad_scaler import GradScaler
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
-
-
-class autocast(_amp.autocast):
-    def __init__(self, enabled=True, dtype=None, cache_enabled=True):
-        _warn_of_old_name("torch.cuda.amp.autocast", "torch.amp.autocast('cuda', args...)")
-        super().__init__("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
-
-
-class GradScaler(_amp.GradScaler):
-    def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
-        _warn_of_old_name("torch.cuda.amp.GradScaler", "torch.amp.GradScaler('cuda', args...)")
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
-
-
-def custom_fwd(fwd=None, *, cast_inputs=None):
-    _warn_of_old_name("torch.cuda.amp.custom_fwd", "torch.amp.custom_fwd(args..., device_type='cuda')")
-    return _custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
-
-
-def custom_bwd(bwd):
-    _warn_of_old_name("torch.cuda.amp.custom_bwd", "torch.amp.custom_bwd(args..., device_type='cuda')")
-    return _custom_bwd(bwd, device_type="cuda")
+__all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
