@@ -32,6 +32,11 @@ class Block(nn.Module):
         return self.lin(x) * self.scale + self.mean * k
 
 
+class Spaced(nn.Module):
+    def extra_repr(self):
+        return "one\n\n  \ntwo\n"
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -155,6 +160,7 @@ def walk():
     yield "list changed", [repr(blocks), repr(blocks.pop(-1)), len(blocks)]
     table = nn.ModuleDict([["x", nn.ReLU()], ["y", nn.Tanh()]])
     table.update({"z": nn.Sigmoid()})
+    yield "blank lines", [repr(nn.Sequential(Spaced())), repr(nn.ModuleList([Spaced(), Spaced(), nn.ReLU()]))]
     yield "dict", [repr(table), list(table), "x" in table, repr(table.pop("x")), [k for k, _ in table.items()]]
     yield "parameter list", [repr(net.free), len(net.free), [tuple(p.shape) for p in net.free]]
     yield "parameter dict", [repr(net.named), list(net.named.keys()), "z" in net.named]

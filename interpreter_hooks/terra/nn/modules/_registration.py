@@ -93,5 +93,6 @@ class Registration:
 
 
 def indent(text, width=2):
-    """All lines but the first moved to the right."""
-    return text.replace("\n", "\n" + width * " ")
+    """All lines but the first moved to the right; blank ones stay empty."""
+    first, *others = text.split("\n")
+    return "\n".join([first, *(width * " " + line if line.strip() else "" for line in others)])

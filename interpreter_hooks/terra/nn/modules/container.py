@@ -4,7 +4,6 @@ import itertools
 import operator
 from collections import OrderedDict, abc
 
-from ._registration import indent
 from ._registration import indent as _addindent  # noqa: F401
 from .module import Module
 
@@ -199,7 +198,8 @@ class ModuleList(Module):
         for text, group in itertools.groupby(texts):
             count = len(list(group))
             last = first + count - 1
-            lines.append(f"({first}): {indent(text)}" if count == 1 else f"({first}-{last}): {count} x {indent(text)}")
+            text = text.replace("\n", "\n  ")
+            lines.append(f"({first}): {text}" if count == 1 else f"({first}-{last}): {count} x {text}")
             first = last + 1
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
