@@ -1,7 +1,8 @@
 # run: TERRA_EXACT=1
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
-"""Arguments spread from iterators, modules that override __call__, abstract classes, ops as values, numbers that pass
-through context managers, and calls that have to be left to the interpreter."""
+"""Arguments spread from iterators and from sizes, modules that override __call__, abstract classes, ops as values, numbers
+that pass through context managers, and calls that have to be left to the interpreter."""
+import collections
 import collections.abc
 import contextlib
 import functools
@@ -26,6 +27,23 @@ def arguments_from_iterators():
         third = pair(*enumerate(range(2)), *reversed([1, 2])) if False else None
         return rows, first, second, third, pair(*iter(xs))
     return f, lambda i: ([t(i), t(1), t(2)], {"a": t(i), "b": t(3), "c": i % 2}), None
+
+
+Corner = collections.namedtuple("Corner", "rows columns")
+
+
+@program(calls=24, captures=16, recordings=4)
+def arguments_from_sizes():
+    def size_of(*dims, **named):
+        return len(dims), dims[0], sorted(named)
+    def f(x, corner, queue):
+        size = x.size()
+        flat = x.view(-1, size[-1]) * 2
+        total = flat.view(*size) + terra.ones(*x.shape) + x.new_zeros(*size[:2], 1)
+        queue.append(total.size(0))
+        return total, terra.zeros(*corner) + total.sum(), terra.ones(*queue) * 3, size_of(*size, **{"k": 1})
+    queues = [collections.deque([2]) for _ in range(24)]
+    return f, lambda i: (terra.ones(3, 2 + i % 5, 4) + i, Corner(2, 1 + i % 3), queues[i]), queues
 
 
 class Gain(nn.Module):

@@ -56,7 +56,7 @@ void begin_call(Recording& r, ShadowFrame& f) {
 
 /// True for what C code walks over without running a frame.
 bool walks_in_c(Recording& r, PyObject* object) {
-  if (PyRange_Check(object) || is_dict(object) || is_set(object)) return true;
+  if (PyRange_Check(object) || is_dict(object) || is_set(object) || is_sequence(object)) return true;
   Shadow* known = r.find(object);
   if (!known || !known->iterator) return false;
   switch (known->iterator->kind) {
@@ -73,8 +73,8 @@ bool walks_in_c(Recording& r, PyObject* object) {
   return true;
 }
 
-/// f(*iterator): the evaluator begins the instruction by making a tuple of it. That is done here, so that the callee's
-/// frame finds its arguments known.
+/// f(*iterator), f(*x.shape): the evaluator begins the instruction by making a tuple of it. That is done here, so that
+/// the callee's frame finds its arguments known.
 void spread(Recording& r, ShadowFrame& f, Value& iterable, int from_top) {
   r.adopt(iterable);
   PyObject* tuple = walks_in_c(r, iterable.object) ? PySequence_Tuple(iterable.object) : nullptr;
