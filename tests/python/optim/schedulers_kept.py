@@ -79,6 +79,7 @@ for name, make in MAKERS.items():
     for _ in range(2):
         step(o, s)
     results.append(("goes on", [s.get_last_lr(), o.param_groups[0]["momentum"], sorted(o.param_groups[0])]))
+    results.append(("is a scheduler", [isinstance(s, S.LRScheduler)]))
 
 
 def too_often():

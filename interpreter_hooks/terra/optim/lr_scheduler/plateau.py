@@ -4,10 +4,10 @@ import math
 import warnings
 
 from ..optimizer import Optimizer
-from .base import EPOCH
+from .base import EPOCH, LRScheduler
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(LRScheduler):
     """Times `factor` after more than `patience` epochs in which the measure given to step() was no better."""
 
     def __init__(
@@ -83,12 +83,3 @@ class ReduceLROnPlateau:
             new = max(old * self.factor, smallest)
             if old - new > self.eps:
                 group["lr"] = new
-
-    def get_last_lr(self):
-        return self._last_lr
-
-    def state_dict(self):
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
-
-    def load_state_dict(self, state_dict):
-        self.__dict__.update(state_dict)
