@@ -1,7 +1,6 @@
 """torch.storage: the memory below tensors, as bytes and as elements of one dtype. Both are views that keep it alive."""
 
 import os
-import warnings
 
 import _terra_C as C
 

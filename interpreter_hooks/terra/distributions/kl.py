@@ -1,6 +1,5 @@
 """Kullback and Leibler's divergence between two distributions, by a registry of pairs of classes."""
 
-import functools
 import math
 
 import _terra_C as C
