@@ -7,6 +7,7 @@ from collections import namedtuple
 
 import _terra_C as C
 
+from ._dtypes import HALVES
 from ._functions import broadcast_tensors, tensordot  # noqa: F401
 
 __array_api_version__ = "2024.12"
@@ -77,7 +78,7 @@ def isdtype(dtype, kind):
     if not isinstance(kind, str):
         return dtype == kind
     of_kind = _names_of(kind)
-    half = kind in ("real floating", "numeric") and dtype in (C.float16, C.bfloat16)
+    half = kind in ("real floating", "numeric") and dtype in HALVES
     return half or any(dtype == getattr(C, name) for name in of_kind)
 
 

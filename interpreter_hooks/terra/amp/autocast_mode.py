@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 
 import _terra_C as C
 
-_FAST = (C.bfloat16, C.float16)
+from .._dtypes import HALVES
+
 _DEVICES = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan",
     "mps", "meta", "hpu", "mtia", "privateuseone",
@@ -166,10 +167,10 @@ def _can_cast(device_type, dtype):
     if device_type == "cuda":
         warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3)
         return False
-    if dtype not in _FAST:
+    if dtype not in HALVES:
         warnings.warn(
             f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"
-            f"{device_type.upper()} Autocast only supports dtypes of {', '.join(map(str, _FAST))} currently.",
+            f"{device_type.upper()} Autocast only supports dtypes of {', '.join(map(str, HALVES))} currently.",
             stacklevel=3,
         )
         return False

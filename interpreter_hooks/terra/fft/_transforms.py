@@ -7,6 +7,7 @@ import math
 
 import _terra_C as C
 
+from .._dtypes import HALVES
 from .._functions import _into
 
 _LAST_TWO = (-2, -1)
@@ -27,7 +28,7 @@ def _floats(input, name):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     input = C._in_single(input)
     dtype = input.dtype
-    if dtype in (C.float16, C.bfloat16):
+    if dtype in HALVES:
         raise NotImplementedError(f"Unsupported dtype {'Half' if dtype == C.float16 else 'BFloat16'}")
     return input if dtype.is_floating_point or dtype.is_complex else input.to(C.get_default_dtype())
 

@@ -4,13 +4,13 @@ import warnings
 
 import _terra_C as C
 
+from ..._dtypes import HALVES
 from ._words import scalar_type
 
 __all__ = ["GRID_SAMPLE_INTERPOLATION_MODES", "GRID_SAMPLE_PADDING_MODES", "affine_grid", "grid_sample"]
 
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
-_HALVES = (C.float16, C.bfloat16)
 
 
 def _default_corners(name, align_corners):
@@ -111,7 +111,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     _check(input, grid, mode, padding_mode)
     align_corners = _default_corners("grid_sample", align_corners)
     # As in PyTorch places are computed in the grid's precision, 16 bits too: it is they that say which pixels are read.
-    rounded = grid.dtype if grid.dtype in _HALVES else None
+    rounded = grid.dtype if grid.dtype in HALVES else None
     images, places = (input, grid) if rounded is None else (input.to(C.float32), grid.to(C.float32))
     n = input.dim() - 2
     pixel, weight = C._ops.grid_taps(

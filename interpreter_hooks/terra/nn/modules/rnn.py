@@ -6,6 +6,7 @@ import warnings
 
 import _terra_C as C
 
+from ..._dtypes import HALVES
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -14,9 +15,6 @@ from .module import Module
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
-
-
-_HALVES = (C.float16, C.bfloat16)
 
 
 def _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
@@ -263,7 +261,7 @@ class LSTM(RNNBase):
 
     def _pass(self, x, state, weights, backwards):
         weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = self._parts(weights)
-        if weight_hr is not None or any(t.dtype != x.dtype for t in (weight_ih, *state)) or x.dtype in _HALVES:
+        if weight_hr is not None or any(t.dtype != x.dtype for t in (weight_ih, *state)) or x.dtype in HALVES:
             return super()._pass(x, state, weights, backwards)
         bias = None if bias_ih is None else bias_ih + bias_hh
         output, cells, _ = C._ops.lstm_layer(F.linear(x, weight_ih, bias), weight_hh, *state, backwards)
