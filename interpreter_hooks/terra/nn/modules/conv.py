@@ -9,7 +9,7 @@ from .. import init
 from ..functional.convolution import same_padding
 from ..parameter import Parameter
 from .module import Module
-from .utils import pair, single, triple
+from .utils import ntuple
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -92,80 +92,72 @@ def _pad_argument(padding, kernel_size, dilation):
     return [number for before_after in reversed(pairs) for number in before_after]
 
 
-class Conv1d(_ConvNd):
+class _Conv(_ConvNd):
+    """Cross-correlation, of which subclasses give the number of dimensions and the function."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+        padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        repeat = ntuple(self._dims)
+        padding = padding if isinstance(padding, str) else repeat(padding)
+        super().__init__(
+            in_channels, out_channels, repeat(kernel_size), repeat(stride), padding, repeat(dilation), groups, bias,
+            padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input):
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input, weight, bias):
+        """With other kernels, for layers that make theirs as they are called."""
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
+        return self._convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+
+class Conv1d(_Conv):
     """Cross-correlation of [N, C, L] with `out_channels` kernels."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-        padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        padding = padding if isinstance(padding, str) else single(padding)
-        super().__init__(
-            in_channels, out_channels, single(kernel_size), single(stride), padding, single(dilation), groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+    _dims = 1
 
-    def forward(self, input):
-        return self._conv_forward(input, self.weight, self.bias)
-
-    def _conv_forward(self, input, weight, bias):
-        """With other kernels, for layers that make theirs as they are called."""
-        if self.padding_mode != "zeros":
-            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return F.conv1d(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
-        return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+    def _convolve(self, *arguments):
+        return F.conv1d(*arguments)
 
 
-class Conv2d(_ConvNd):
+class Conv2d(_Conv):
     """Cross-correlation of [N, C, H, W] with `out_channels` kernels."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-        padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        padding = padding if isinstance(padding, str) else pair(padding)
-        super().__init__(
-            in_channels, out_channels, pair(kernel_size), pair(stride), padding, pair(dilation), groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+    _dims = 2
 
-    def forward(self, input):
-        return self._conv_forward(input, self.weight, self.bias)
-
-    def _conv_forward(self, input, weight, bias):
-        """With other kernels, for layers that make theirs as they are called."""
-        if self.padding_mode != "zeros":
-            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return F.conv2d(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
-        return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+    def _convolve(self, *arguments):
+        return F.conv2d(*arguments)
 
 
-class Conv3d(_ConvNd):
+class Conv3d(_Conv):
     """Cross-correlation of [N, C, D, H, W] with `out_channels` kernels."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-        padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        padding = padding if isinstance(padding, str) else triple(padding)
-        super().__init__(
-            in_channels, out_channels, triple(kernel_size), triple(stride), padding, triple(dilation), groups, bias,
-            padding_mode, device, dtype,
-        )  # fmt: skip
+    _dims = 3
 
-    def forward(self, input):
-        return self._conv_forward(input, self.weight, self.bias)
-
-    def _conv_forward(self, input, weight, bias):
-        """With other kernels, for layers that make theirs as they are called."""
-        if self.padding_mode != "zeros":
-            padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-            return F.conv3d(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
-        return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+    def _convolve(self, *arguments):
+        return F.conv3d(*arguments)
 
 
 class _ConvTransposeNd(_ConvNd):
     """What transposes of any number of dimensions share."""
+
+    def __init__(
+        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+        dilation=1, padding_mode="zeros", device=None, dtype=None,
+    ):  # fmt: skip
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        repeat = ntuple(self._dims)
+        super().__init__(
+            in_channels, out_channels, repeat(kernel_size), repeat(stride), repeat(padding), repeat(dilation), groups,
+            bias, padding_mode, device, dtype, True, repeat(output_padding),
+        )  # fmt: skip
 
     def _output_padding(self, input, output_size):
         """The padding that gives output_size, where one is asked for."""
@@ -191,67 +183,35 @@ class _ConvTransposeNd(_ConvNd):
             )
         return tuple(size - least for size, least in zip(wanted, smallest))
 
-
-def _check_zeros(padding_mode, name):
-    if padding_mode != "zeros":
-        raise ValueError(f'Only "zeros" padding mode is supported for {name}')
+    def forward(self, input, output_size=None):
+        padding = self._output_padding(input, output_size)
+        return self._convolve(
+            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
+        )
 
 
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of Conv1d with respect to its input, as a layer."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-        dilation=1, padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        _check_zeros(padding_mode, type(self).__name__)
-        super().__init__(
-            in_channels, out_channels, single(kernel_size), single(stride), single(padding), single(dilation), groups,
-            bias, padding_mode, device, dtype, True, single(output_padding),
-        )  # fmt: skip
+    _dims = 1
 
-    def forward(self, input, output_size=None):
-        padding = self._output_padding(input, output_size)
-        return F.conv_transpose1d(
-            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
-        )
+    def _convolve(self, *arguments):
+        return F.conv_transpose1d(*arguments)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of Conv2d with respect to its input, as a layer."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-        dilation=1, padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        _check_zeros(padding_mode, type(self).__name__)
-        super().__init__(
-            in_channels, out_channels, pair(kernel_size), pair(stride), pair(padding), pair(dilation), groups,
-            bias, padding_mode, device, dtype, True, pair(output_padding),
-        )  # fmt: skip
+    _dims = 2
 
-    def forward(self, input, output_size=None):
-        padding = self._output_padding(input, output_size)
-        return F.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
-        )
+    def _convolve(self, *arguments):
+        return F.conv_transpose2d(*arguments)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of Conv3d with respect to its input, as a layer."""
 
-    def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-        dilation=1, padding_mode="zeros", device=None, dtype=None,
-    ):  # fmt: skip
-        _check_zeros(padding_mode, type(self).__name__)
-        super().__init__(
-            in_channels, out_channels, triple(kernel_size), triple(stride), triple(padding), triple(dilation), groups,
-            bias, padding_mode, device, dtype, True, triple(output_padding),
-        )  # fmt: skip
+    _dims = 3
 
-    def forward(self, input, output_size=None):
-        padding = self._output_padding(input, output_size)
-        return F.conv_transpose3d(
-            input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation
-        )
+    def _convolve(self, *arguments):
+        return F.conv_transpose3d(*arguments)
