@@ -27,7 +27,31 @@ class Container(Module):
             self.add_module(name, module)
 
 
-class Sequential(Module):
+class _Numbered(Module):
+    """Holds modules by their places: attributes named by number."""
+
+    def _renumber(self, modules):
+        self._modules.clear()
+        for i, module in enumerate(modules):
+            self.add_module(str(i), module)
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def append(self, module):
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key):
+        module = self[key]
+        del self[key]
+        return module
+
+
+class Sequential(_Numbered):
     """Calls its modules one after the other."""
 
     def __init__(self, *args):
@@ -36,8 +60,7 @@ class Sequential(Module):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
-            for i, module in enumerate(args):
-                self.add_module(str(i), module)
+            self._renumber(args)
 
     def _name_at(self, index):
         return next(itertools.islice(self._modules, position(index, len(self)), None))
@@ -55,17 +78,6 @@ class Sequential(Module):
         for name in names:
             delattr(self, name)
         self._renumber(list(self._modules.values()))
-
-    def _renumber(self, modules):
-        self._modules.clear()
-        for i, module in enumerate(modules):
-            self.add_module(str(i), module)
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
 
     def __add__(self, other):
         if not isinstance(other, Sequential):
@@ -94,10 +106,6 @@ class Sequential(Module):
             raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
         return list(self) * times
 
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
-
     def extend(self, sequential):
         for module in list(sequential):
             self.append(module)
@@ -114,18 +122,13 @@ class Sequential(Module):
         self._renumber(modules)
         return self
 
-    def pop(self, key):
-        module = self[key]
-        del self[key]
-        return module
-
     def forward(self, input):
         for module in self._modules.values():
             input = module(input)
         return input
 
 
-class ModuleList(Module):
+class ModuleList(_Numbered):
     """A list of modules. It is not called itself."""
 
     def __init__(self, modules=None):
@@ -146,17 +149,6 @@ class ModuleList(Module):
         del modules[index if isinstance(index, slice) else position(index, len(self))]
         self._renumber(modules)
 
-    def _renumber(self, modules):
-        self._modules.clear()
-        for i, module in enumerate(modules):
-            self.add_module(str(i), module)
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
     def __iadd__(self, modules):
         return self.extend(modules)
 
@@ -170,15 +162,6 @@ class ModuleList(Module):
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
-
-    def append(self, module):
-        self.add_module(str(len(self)), module)
-        return self
-
-    def pop(self, key):
-        module = self[key]
-        del self[key]
-        return module
 
     def extend(self, modules):
         if not isinstance(modules, abc.Iterable):
