@@ -22,7 +22,8 @@ def same_padding(kernel, dilation):
     return [(t // 2, t - t // 2) for t in total]
 
 
-def _tuple(value, n):
+def repeated(value, n):
+    """One number per dimension."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
@@ -32,11 +33,11 @@ def _named_padding(n, input, weight, stride, padding, dilation):
         return input, 0
     if padding != "same":
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    if any(s != 1 for s in _tuple(stride, n)):
+    if any(s != 1 for s in repeated(stride, n)):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     if weight.dim() != n + 2 or input.dim() not in (n + 1, n + 2):
         return input, 0  # the op refuses them, naming their sizes
-    pairs = same_padding(weight.shape[2:], _tuple(dilation, n))
+    pairs = same_padding(weight.shape[2:], repeated(dilation, n))
     uneven = [number for before, after in reversed(pairs) for number in (0, after - before)]
     if any(uneven):
         warn_once(

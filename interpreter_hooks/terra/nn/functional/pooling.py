@@ -5,6 +5,7 @@ import _terra_C as C
 from ._largest import fractional, largest
 from ._room import check_room
 from ._words import scalar_type
+from .convolution import repeated
 
 records = C._functional
 
@@ -159,19 +160,15 @@ def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     mean = avg_pool2d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return _lengths(norm_type, _repeated(kernel_size, 2), mean)
+    return _lengths(norm_type, repeated(kernel_size, 2), mean)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     mean = avg_pool3d(_powers(input, norm_type), kernel_size, stride, 0, ceil_mode)
-    return _lengths(norm_type, _repeated(kernel_size, 3), mean)
+    return _lengths(norm_type, repeated(kernel_size, 3), mean)
 
 
 # ---- as many windows as are asked for -------------------------------------------------------------------------------
-def _repeated(value, n):
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
-
-
 def _check_rank(input, output_size):
     if isinstance(output_size, (tuple, list)) and input.dim() <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
@@ -180,7 +177,7 @@ def _check_rank(input, output_size):
 def _output_size(input, output_size, n):
     """`output_size` with None replaced by the input's size."""
     _check_rank(input, output_size)
-    wanted = _repeated(output_size, n)
+    wanted = repeated(output_size, n)
     return tuple(have if want is None else want for want, have in zip(wanted, input.shape[-n:]))
 
 
@@ -290,11 +287,11 @@ def _fractional_max_pool(input, kernel_size, output_size, output_ratio, samples,
             f"Dimension out of range (expected to be in range of [{-have}, {have - 1}], but got {-n - 1})"
         )
     _check_not_empty(name, input, n)
-    kernel = _repeated(kernel_size, n)
+    kernel = repeated(kernel_size, n)
     if output_size is None:
-        ratios = _repeated(output_ratio, n)
+        ratios = repeated(output_ratio, n)
         output_size = [int(size * ratio) for size, ratio in zip(input.shape[-n:], ratios)]
-    sizes = _repeated(output_size, n)
+    sizes = repeated(output_size, n)
     for what, size, out, length in zip(SIZE_NAMES[-n:], input.shape[-n:], sizes, kernel):
         if out + length - 1 > size:
             raise RuntimeError(f"{name}(): pool {what} {length} too large relative to input {what} {size}")
@@ -361,8 +358,8 @@ def _unpooled_size(input, kernel, stride, padding, output_size, n):
 
 def _max_unpool(input, indices, kernel_size, stride, padding, output_size, n):
     input = C._in_single(input)
-    kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
-    stride = kernel if stride is None else _repeated(stride, n)
+    kernel, padding = repeated(kernel_size, n), repeated(padding, n)
+    stride = kernel if stride is None else repeated(stride, n)
     if input.dim() not in (n + 1, n + 2):
         more = int(n == 1)  # a row is unpooled as an image
         raise RuntimeError(
