@@ -10,13 +10,14 @@ import _terra_C as C
 
 from ._files import names
 from ._files.archive import ArchiveReader, ArchiveWriter, is_legacy, opened
+from .types import FileLike
 
 __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_default_mmap_options", "get_safe_globals",
     "get_unsafe_globals_in_checkpoint", "load", "safe_globals", "save", "set_default_mmap_options", "skip_data",
 ]  # fmt: skip
 
-FILE_LIKE = FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
+FILE_LIKE = FileLike
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, C.device, str, typing.Dict[str, str]]]  # what load() takes
 
 DEFAULT_PROTOCOL = 2  # of pickle, in files that save() writes

@@ -145,10 +145,6 @@ def _get_node_type(tree):
     return namedtuple if is_namedtuple(tree) else type(tree)
 
 
-def _is_leaf(tree, is_leaf=None):
-    return (is_leaf is not None and is_leaf(tree)) or _node_of(tree) is None
-
-
 def _tuple_flatten(t):
     return list(t), None
 
@@ -303,6 +299,9 @@ def tree_structure(tree, is_leaf=None):
 
 def tree_is_leaf(tree, is_leaf=None):
     return (is_leaf is not None and is_leaf(tree)) or _node_of(tree) is None
+
+
+_is_leaf = tree_is_leaf
 
 
 def _up_to(spec, tree):
