@@ -14,7 +14,20 @@ def as_tensor(value):
     return value if isinstance(value, C.Tensor) else C.tensor(value, dtype=C.get_default_dtype())
 
 
-class BinaryParameter:
+class ProbsOrLogits:
+    """What was made from one of the two."""
+
+    @property
+    def _param(self):
+        """The parameter that the instance was made from."""
+        return self.__dict__["probs" if self._is_probs else "logits"]
+
+    @property
+    def param_shape(self):
+        return self._param.size()
+
+
+class BinaryParameter(ProbsOrLogits):
     """One probability per element."""
 
     def _take(self, probs, logits, tensor_of=as_tensor):
@@ -46,7 +59,22 @@ class BinaryParameter:
     def probs(self):
         return logits_to_probs(self.logits, is_binary=True)
 
+
+class OfCategories:
+    """What the distributions that hold a Categorical show of it."""
+
     @property
-    def _given(self):
-        """The parameter that the instance was made from."""
-        return self.__dict__["probs" if self._is_probs else "logits"]
+    def _param(self):
+        return self._categorical._param
+
+    @property
+    def logits(self):
+        return self._categorical.logits
+
+    @property
+    def probs(self):
+        return self._categorical.probs
+
+    @property
+    def param_shape(self):
+        return self._categorical.param_shape

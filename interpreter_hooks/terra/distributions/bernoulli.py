@@ -19,7 +19,7 @@ class Bernoulli(BinaryParameter, ExponentialFamily):
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._take(probs, logits)
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Bernoulli, batch_shape, (), _instance)
@@ -37,10 +37,6 @@ class Bernoulli(BinaryParameter, ExponentialFamily):
     def variance(self):
         return self.probs * (1 - self.probs)
 
-    @property
-    def param_shape(self):
-        return self._given.size()
-
     def sample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
         with C.no_grad():
@@ -56,8 +52,7 @@ class Bernoulli(BinaryParameter, ExponentialFamily):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand=True):
-        values = C.arange(2, dtype=self._given.dtype).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+        return self._along_front(C.arange(2, dtype=self._param.dtype), expand)
 
     @property
     def _natural_params(self):

@@ -15,7 +15,7 @@ class Binomial(BinaryParameter, Distribution):
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         self._take_counted(total_count, probs, logits)
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(Binomial, batch_shape, ("total_count",), _instance)
@@ -35,10 +35,6 @@ class Binomial(BinaryParameter, Distribution):
     @property
     def variance(self):
         return self.total_count * self.probs * (1 - self.probs)
-
-    @property
-    def param_shape(self):
-        return self._given.size()
 
     def sample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
@@ -65,5 +61,4 @@ class Binomial(BinaryParameter, Distribution):
         total_count = int(self.total_count.max())
         if not self.total_count.min() == total_count:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
-        values = C.arange(1 + total_count, dtype=self._given.dtype).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+        return self._along_front(C.arange(1 + total_count, dtype=self._param.dtype), expand)

@@ -1,14 +1,14 @@
 import _terra_C as C
 
 from . import constraints
-from ._probs_or_logits import check_one_of
+from ._probs_or_logits import ProbsOrLogits, check_one_of
 from .distribution import Distribution
 from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Categorical"]
 
 
-class Categorical(Distribution):
+class Categorical(ProbsOrLogits, Distribution):
     """Index i with probability probs[..., i]."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -25,13 +25,9 @@ class Categorical(Distribution):
             if logits.dim() < 1:
                 raise ValueError("`logits` parameter must be at least one-dimensional.")
             self.logits = logits - logits.logsumexp(-1, keepdim=True)
-        given = self._given
+        given = self._param
         self._num_events = given.size(-1)
         super().__init__(given.size()[:-1], validate_args=validate_args)
-
-    @property
-    def _given(self):
-        return self.__dict__["probs" if self._is_probs else "logits"]
 
     def expand(self, batch_shape, _instance=None):
         new = self._expanded(Categorical, batch_shape, ("probs", "logits"), _instance, {"probs": 1, "logits": 1})
@@ -50,10 +46,6 @@ class Categorical(Distribution):
     @lazy_property
     def probs(self):
         return logits_to_probs(self.logits)
-
-    @property
-    def param_shape(self):
-        return self._given.size()
 
     @property
     def mean(self):
@@ -85,5 +77,4 @@ class Categorical(Distribution):
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand=True):
-        values = C.arange(self._num_events, dtype=C.long).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+        return self._along_front(C.arange(self._num_events, dtype=C.long), expand)

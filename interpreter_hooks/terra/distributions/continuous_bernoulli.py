@@ -26,7 +26,7 @@ class ContinuousBernoulli(BinaryParameter, ExponentialFamily):
                 raise ValueError("The parameter probs has invalid values")
             self.probs = clamp_probs(self.probs)
         self._lims = lims
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._expanded(ContinuousBernoulli, batch_shape, (), _instance)
@@ -70,10 +70,6 @@ class ContinuousBernoulli(BinaryParameter, ExponentialFamily):
         variance = p * (p - 1.0) / (1.0 - 2.0 * p).pow(2) + 1.0 / (C.log1p(-p) - C.log(p)).pow(2)
         x = (self.probs - 0.5).pow(2)
         return C.where(self._outside(), variance, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
-
-    @property
-    def param_shape(self):
-        return self._given.size()
 
     def rsample(self, sample_shape=()):
         return self.icdf(C.rand(self._extended_shape(sample_shape), dtype=self.probs.dtype))

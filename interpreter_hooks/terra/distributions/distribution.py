@@ -118,6 +118,11 @@ class Distribution:
     def _extended_shape(self, sample_shape=()):
         return C.Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
+    def _along_front(self, values, expand):
+        """A vector of draws along a new first dimension, as `enumerate_support` gives them."""
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+
     def _validate_sample(self, value):
         if not isinstance(value, C.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")

@@ -17,7 +17,7 @@ class Geometric(BinaryParameter, Distribution):
 
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._take(probs, logits, lambda given: broadcast_all(given)[0])
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
         if self._validate_args and self._is_probs:
             value = self.probs
             valid = value > 0

@@ -1,6 +1,7 @@
 import _terra_C as C
 
 from . import constraints
+from ._probs_or_logits import OfCategories
 from .binomial import Binomial
 from .categorical import Categorical
 from .distribution import Distribution
@@ -9,7 +10,7 @@ from .utils import broadcast_all
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategories, Distribution):
     """How often each category comes in total_count draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -40,18 +41,6 @@ class Multinomial(Distribution):
     @property
     def variance(self):
         return self.total_count * self.probs * (1 - self.probs)
-
-    @property
-    def logits(self):
-        return self._categorical.logits
-
-    @property
-    def probs(self):
-        return self._categorical.probs
-
-    @property
-    def param_shape(self):
-        return self._categorical.param_shape
 
     def sample(self, sample_shape=()):
         drawn = self._categorical.sample((self.total_count,) + tuple(sample_shape))

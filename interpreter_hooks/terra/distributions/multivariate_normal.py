@@ -9,7 +9,7 @@ from .utils import HALF_LOG_2PI, cholesky, inverse_lower, lazy_property, log_dia
 __all__ = ["MultivariateNormal"]
 
 
-def precision_to_scale_tril(precision):
+def _precision_to_scale_tril(precision):
     """The lower factor of the inverse: the factor of the matrix turned round, inverted."""
     turned = cholesky(precision.flip((-2, -1)))
     return inverse_lower(turned.flip((-2, -1)).mT)
@@ -25,7 +25,11 @@ def _batch_mahalanobis(factor, x):
     return solve_lower(factor, x).pow(2).sum(-1)
 
 
-_precision_to_scale_tril = precision_to_scale_tril
+SCALE_TRIL_OF = {
+    "scale_tril": lambda matrix: matrix,
+    "covariance_matrix": cholesky,
+    "precision_matrix": _precision_to_scale_tril,
+}
 
 
 class MultivariateNormal(Distribution):
@@ -55,12 +59,7 @@ class MultivariateNormal(Distribution):
         self.__dict__[name] = matrix.expand(tuple(batch_shape) + (-1, -1))
         self.loc = loc.expand(tuple(batch_shape) + (-1,))
         super().__init__(batch_shape, self.loc.shape[-1:], validate_args=validate_args)
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = precision_to_scale_tril(matrix)
+        self._unbroadcasted_scale_tril = SCALE_TRIL_OF[name](matrix)
 
     def expand(self, batch_shape, _instance=None):
         names = ("loc", "covariance_matrix", "scale_tril", "precision_matrix")

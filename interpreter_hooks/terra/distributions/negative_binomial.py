@@ -22,7 +22,7 @@ class NegativeBinomial(BinaryParameter, Distribution):
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         self._take_counted(total_count, probs, logits)
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         return self._expanded(NegativeBinomial, batch_shape, ("total_count",), _instance)
@@ -38,10 +38,6 @@ class NegativeBinomial(BinaryParameter, Distribution):
     @property
     def variance(self):
         return self.mean / C.sigmoid(-self.logits)
-
-    @property
-    def param_shape(self):
-        return self._given.size()
 
     @lazy_property
     def _gamma(self):

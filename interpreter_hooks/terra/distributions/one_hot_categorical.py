@@ -2,13 +2,14 @@ import _terra_C as C
 
 from ..nn import functional as F
 from . import constraints
+from ._probs_or_logits import OfCategories
 from .categorical import Categorical
 from .distribution import Distribution
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategories, Distribution):
     """Unit vectors; the one of coordinate i with probability probs[..., i]."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -20,24 +21,9 @@ class OneHotCategorical(Distribution):
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
-        new = self._get_checked_instance(OneHotCategorical, _instance)
-        batch_shape = C.Size(batch_shape)
+        new = self._expanded(OneHotCategorical, batch_shape, (), _instance)
         new._categorical = self._categorical.expand(batch_shape)
-        Distribution.__init__(new, batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
         return new
-
-    @property
-    def _param(self):
-        return self._categorical._given
-
-    @property
-    def probs(self):
-        return self._categorical.probs
-
-    @property
-    def logits(self):
-        return self._categorical.logits
 
     @property
     def mean(self):
@@ -50,10 +36,6 @@ class OneHotCategorical(Distribution):
     @property
     def variance(self):
         return self.probs * (1 - self.probs)
-
-    @property
-    def param_shape(self):
-        return self._categorical.param_shape
 
     def sample(self, sample_shape=()):
         indices = self._categorical.sample(sample_shape)

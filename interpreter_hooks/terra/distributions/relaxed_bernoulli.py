@@ -19,16 +19,12 @@ class LogitRelaxedBernoulli(BinaryParameter, Distribution):
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
         self._take(probs, logits)
-        super().__init__(self._given.size(), validate_args=validate_args)
+        super().__init__(self._param.size(), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._expanded(LogitRelaxedBernoulli, batch_shape, (), _instance)
         new.temperature = self.temperature
         return new
-
-    @property
-    def param_shape(self):
-        return self._given.size()
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)

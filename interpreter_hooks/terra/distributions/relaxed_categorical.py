@@ -3,6 +3,7 @@ import math
 import _terra_C as C
 
 from . import constraints
+from ._probs_or_logits import OfCategories
 from ._relaxed import Relaxed
 from .categorical import Categorical
 from .distribution import Distribution
@@ -12,7 +13,7 @@ from .utils import clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategories, Distribution):
     """The logarithm of a RelaxedOneHotCategorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -29,18 +30,6 @@ class ExpRelaxedCategorical(Distribution):
         new.temperature = self.temperature
         new._categorical = self._categorical.expand(batch_shape)
         return new
-
-    @property
-    def param_shape(self):
-        return self._categorical.param_shape
-
-    @property
-    def logits(self):
-        return self._categorical.logits
-
-    @property
-    def probs(self):
-        return self._categorical.probs
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)

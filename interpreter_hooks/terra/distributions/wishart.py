@@ -5,10 +5,9 @@ import _terra_C as C
 
 from . import constraints
 from .chi2 import Chi2
-from .distribution import Distribution
 from .exp_family import ExponentialFamily
-from .multivariate_normal import precision_to_scale_tril
-from .utils import cholesky, inverse_lower, lazy_property, log_diagonal
+from .multivariate_normal import SCALE_TRIL_OF
+from .utils import inverse_lower, lazy_property, log_diagonal
 
 __all__ = ["Wishart"]
 
@@ -60,12 +59,7 @@ class Wishart(ExponentialFamily):
             warnings.warn(
                 "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.", stacklevel=2
             )
-        if name == "scale_tril":
-            self._unbroadcasted_scale_tril = matrix
-        elif name == "covariance_matrix":
-            self._unbroadcasted_scale_tril = cholesky(matrix)
-        else:
-            self._unbroadcasted_scale_tril = precision_to_scale_tril(matrix)
+        self._unbroadcasted_scale_tril = SCALE_TRIL_OF[name](matrix)
         self._dist_chi2 = self._chi2()
 
     def _chi2(self):
@@ -74,16 +68,9 @@ class Wishart(ExponentialFamily):
         return Chi2(self.df.unsqueeze(-1) - rows.expand(tuple(self._batch_shape) + (-1,)))
 
     def expand(self, batch_shape, _instance=None):
-        new = self._get_checked_instance(Wishart, _instance)
-        batch_shape = tuple(C.Size(batch_shape))
-        for name in ("covariance_matrix", "scale_tril", "precision_matrix"):
-            if name in self.__dict__:
-                new.__dict__[name] = getattr(self, name).expand(batch_shape + tuple(self.event_shape))
-        new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril.expand(batch_shape + tuple(self.event_shape))
-        new.df = self.df.expand(batch_shape)
-        Distribution.__init__(new, batch_shape, self.event_shape, validate_args=False)
+        dims = {"covariance_matrix": 2, "scale_tril": 2, "precision_matrix": 2, "_unbroadcasted_scale_tril": 2}
+        new = self._expanded(Wishart, batch_shape, ("df", *dims), _instance, dims)
         new._dist_chi2 = new._chi2()
-        new._validate_args = self._validate_args
         return new
 
     @lazy_property
