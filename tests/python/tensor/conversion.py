@@ -4,16 +4,7 @@ import io
 import pickle
 
 import terra
-
-
-def raises(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), str(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}")
-
+from _raises import raises
 
 for data, dtype, shape in [
     (1, terra.int64, ()), (2.5, terra.float32, ()), (True, terra.bool, ()), ([1, 2.5], terra.float32, (2,)),

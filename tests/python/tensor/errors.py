@@ -1,17 +1,8 @@
 """Wrong calls: type and words."""
 import terra
+from _raises import raises
 
 a = terra.ones(2, 3)
-
-
-def raises(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), str(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
-
 
 raises(TypeError, "add() got an unexpected keyword argument 'foo'", lambda: a.add(a, foo=1))
 raises(TypeError, 'matmul() missing 1 required positional arguments: "other"', lambda: terra.matmul(a))

@@ -1,5 +1,6 @@
 """x[...] and x[...] = v for every kind of index, against nested lists."""
 import terra
+from _raises import raises
 
 x = terra.arange(24).reshape(2, 3, 4)
 rows = x.tolist()
@@ -7,16 +8,6 @@ rows = x.tolist()
 
 def same(tensor, value):
     assert tensor.tolist() == value, (tensor.tolist(), value)
-
-
-def raises(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), str(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}")
-
 
 same(x[1], rows[1])
 same(x[-1, 2], rows[-1][2])

@@ -4,15 +4,7 @@ import pickle
 
 import terra
 from terra import nn
-
-
-def raises(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), str(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
+from _raises import raises
 
 
 class Plain(nn.Module):
@@ -26,7 +18,6 @@ class Plain(nn.Module):
     def forward(self, x, *, scale=1):
         self.count += 1
         return (x + self.w + self.b) * scale
-
 
 m = Plain()
 assert list(m._parameters) == ["w"] and list(m._modules) == ["child"] and list(m._buffers) == ["b"]
@@ -62,7 +53,6 @@ class NoInit(nn.Module):
     def __init__(self):
         self.x = nn.Linear(1, 1)
 
-
 raises(AttributeError, "cannot assign module before Module.__init__() call", NoInit)
 
 
@@ -76,7 +66,6 @@ class Wrapper(nn.Module):
             return super().__getattr__(name)
         except AttributeError:
             return getattr(self.inner, name)
-
 
 w = Wrapper(Plain())
 assert w.child is w.inner.child and w.w is w.inner.w
@@ -93,7 +82,6 @@ class Counting(nn.Module):
     def __call__(self, x):
         return "called", x
 
-
 c = Counting()
 c.layer = nn.Linear(1, 1)
 assert "layer" in c._modules and Counting.set_names == ["layer"] and c(1) == ("called", 1)
@@ -102,7 +90,6 @@ assert "layer" in c._modules and Counting.set_names == ["layer"] and c(1) == ("c
 class Later(nn.Module):
     def forward(self, x):
         return x
-
 
 later = Later()
 assert later(5) == 5
@@ -125,7 +112,6 @@ class Property(nn.Module):
     @property
     def fine(self):
         return 3
-
 
 assert Property().fine == 3
 raises(AttributeError, "has no attribute 'broken'", lambda: Property().broken)
