@@ -6,6 +6,7 @@ import io
 
 import terra
 from _harness import main, program
+from _leaving import WAYS
 
 
 def t(n, grad=False):
@@ -273,38 +274,6 @@ def output_sent_elsewhere():
     g.target = f
     return g, args, None
 
-def leave_by_method(mode, x):
-    y = x * 2
-    mode.__exit__(None, None, None)
-    return y.requires_grad, (x * 3).requires_grad
-
-
-def leave_with_arguments(mode, x):
-    error = (None, None, None)
-    y = x * 2
-    mode.__exit__(*error)
-    return y.requires_grad, (x * 3).requires_grad
-
-
-def leave_by_bound_method(mode, x):
-    leave = mode.__exit__
-    y = x * 2
-    leave(None, None, None)
-    return y.requires_grad, (x * 3).requires_grad
-
-
-def leave_by_class(mode, x):
-    y = x * 2
-    type(mode).__exit__(mode, None, None, None)
-    return y.requires_grad, (x * 3).requires_grad
-
-
-def leave_by_stack(mode, x):
-    y = x * 2
-    with contextlib.ExitStack() as stack:
-        stack.push(mode.__exit__)
-    return y.requires_grad, (x * 3).requires_grad
-
 
 def left_inside(target):
     """The frame leaves a gradient mode that somebody else entered: the mode of before comes back, which is not that of
@@ -315,7 +284,7 @@ def left_inside(target):
         with terra.set_grad_enabled(i % 5 != 4):
             mode = makers[i // 5 % 3]()
             mode.__enter__()
-            found = target(mode, x)
+            found = [y.requires_grad for y in target(mode, lambda: x * 2)]
             return found, terra.is_grad_enabled(), terra.is_inference_mode_enabled()
     f.target = target
     return f, lambda i: (i, t(i, True)), None
@@ -324,11 +293,11 @@ def left_inside(target):
 def left_by(way):
     def make():
         return left_inside(way)
-    make.__name__ = "modes_" + way.__name__
+    make.__name__ = "modes_left_" + way.__name__
     return make
 
 
-for way in (leave_by_method, leave_with_arguments, leave_by_bound_method, leave_by_class, leave_by_stack):
+for way in WAYS:
     program(calls=30)(left_by(way))
 
 

@@ -5,13 +5,14 @@
 """Frames that leave, enter and decorate with gradient modes that they didn't make: what was recorded, and the mode that comes back,
 call after call with another one before."""
 
-import contextlib
 import pathlib
 import sys
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = str(TESTS / "python"), str(TESTS / "semantics")
+from _leaving import WAYS  # noqa: E402
 from _oracle import check  # noqa: E402
 
 w = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -46,56 +47,6 @@ def product():
     return (x * w).sum()
 
 
-def by_method(mode):
-    y = product()
-    mode.__exit__(None, None, None)
-    return y, product()
-
-
-def with_arguments(mode):
-    y = product()
-    error = (None, None, None)
-    mode.__exit__(*error)
-    return y, product()
-
-
-def by_bound_method(mode):
-    leave = mode.__exit__
-    y = product()
-    leave(None, None, None)
-    return y, product()
-
-
-def by_class(mode):
-    y = product()
-    type(mode).__exit__(mode, None, None, None)
-    return y, product()
-
-
-def by_getattr(mode):
-    y = product()
-    getattr(mode, "__exit__")(None, None, None)  # noqa: B009
-    return y, product()
-
-
-def by_attribute(mode):
-    class Box:
-        pass
-
-    box = Box()
-    box.leave = mode.__exit__
-    y = product()
-    box.leave(None, None, None)
-    return y, product()
-
-
-def by_stack(mode):
-    y = product()
-    with contextlib.ExitStack() as stack:
-        stack.push(mode.__exit__)
-    return y, product()
-
-
 def bits(*flags):
     return "".join(str(int(flag)) for flag in flags)
 
@@ -107,7 +58,7 @@ def left(way, name):
         mode = MAKERS[name]()
         if name != "set_grad_enabled":
             mode.__enter__()
-        inside, behind = way(mode)
+        inside, behind = way(mode, product)
         rounds.append(bits(inside.requires_grad, behind.requires_grad, torch.is_grad_enabled()))
         torch.set_grad_enabled(True)
     return " ".join(rounds)
@@ -146,11 +97,7 @@ def run_in(way, makers):
     return " ".join(rounds)
 
 
-items = [
-    (f"{name} {way.__name__}", left(way, name))
-    for way in (by_method, with_arguments, by_bound_method, by_class, by_getattr, by_attribute, by_stack)
-    for name in MAKERS
-]
+items = [(f"{name} {way.__name__}", left(way, name)) for way in WAYS for name in MAKERS]
 items += [
     (f"{way.__name__} {makers[0].__name__}", run_in(way, makers))
     for way in (block, decorated, entered, entered_by_class)
