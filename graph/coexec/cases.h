@@ -23,9 +23,6 @@ struct Case {
 struct SwitchCase {
   std::vector<Case> cases;
   std::vector<Edge> passing;
-
-  /// Every way does the same here: nothing has to be chosen.
-  bool is_straight() const { return cases.size() == 1 && passing.empty(); }
 };
 
 /// Every node but entry and exit is in one block of one case. Each way through the region is what it does at the

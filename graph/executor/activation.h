@@ -35,7 +35,6 @@ class Activation {
   void bind_input(size_t input, void* data) { bind(instance_.base_of_input(input), data); }
   const void* bound_input(size_t input) const { return bases_[instance_.base_of_input(input)]; }
   void bind_scalar(size_t input, const Scalar& value) { set_scalar(graph().inputs[input], value); }
-  void bind_handle(size_t input, Handle value) { set_handle(graph().inputs[input], std::move(value)); }
   void bind_record(size_t input, Ref<Record> value) { set_record(graph().inputs[input], std::move(value)); }
   /// Memory for a fresh graph output, of the bytes of its value.
   void bind_fresh(size_t output, void* data) { bind(instance_.base_of_fresh(output), data); }

@@ -20,15 +20,6 @@ ValueId Graph::add_constant(Tensor tensor) {
   return id;
 }
 
-ValueId Graph::add_op(const Op& op, std::vector<NodeArg> args, std::vector<ValueMeta> results) {
-  Node node;
-  node.op = &op;
-  node.args = std::move(args);
-  for (ValueMeta& m : results) node.results.push_back(add_value(std::move(m)));
-  nodes.push_back(std::move(node));
-  return nodes.back().results.front();
-}
-
 Node new_op(Graph& graph, std::string_view op, std::vector<NodeArg> args, ValueMeta result, int32_t origin) {
   Node node;
   node.op = find_op(op);

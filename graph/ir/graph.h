@@ -34,7 +34,6 @@ struct Graph {
   ValueId add_input(ValueMeta meta, std::string input_name = "");
   ValueId add_constant(Tensor tensor);
   /// Appends a pure op node with fresh results; returns the first.
-  ValueId add_op(const Op& op, std::vector<NodeArg> args, std::vector<ValueMeta> results);
 
   const ValueMeta& meta(ValueId id) const { return values[id]; }
 };

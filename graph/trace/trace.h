@@ -38,7 +38,6 @@ struct TraceInput {
   uint32_t storage_group = 0;
   /// The input that is this tensor's .grad when the region starts; kNoValue: it has none (guarded).
   TraceId grad = kNoValue;
-  bool version_guarded = false;  ///< the tensor's value never changes (a constant): may be folded
   /// Sizes, strides and offset are those of the recorded run; another run may come with others of the same rank, and is
   /// served by another instance (graph/cache/shaped.h). Otherwise sizes and strides have been guarded.
   bool free_sizes = false;
@@ -57,11 +56,6 @@ struct TraceInput {
 struct TraceNumber {
   TraceId id = kNoValue;
   Scalar constant;  ///< where `id` is kNoValue
-};
-
-/// A tensor that isn't an input but is known at record time (made before, constant): its elements may be read.
-struct TraceConstant {
-  Tensor value;
 };
 
 /// One argument of a recorded call: dynamic values by number, the rest as it is.

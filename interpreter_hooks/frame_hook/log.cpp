@@ -17,11 +17,4 @@ spdlog::logger& log() {
   return logger;
 }
 
-void tell_user(const std::string& sentence) {
-  const auto level = log().level();
-  if (!std::getenv("TERRA_LOG")) log().set_level(spdlog::level::warn);
-  log().warn(sentence);
-  log().set_level(level);
-}
-
 }  // namespace terra::capture

@@ -6,7 +6,5 @@ namespace terra::capture {
 
 /// Made at first use; lives as long as the process.
 spdlog::logger& log();
-/// A warning about something that the user has asked for in so many words: seen unless TERRA_LOG says what to show.
-void tell_user(const std::string& sentence);
 
 }  // namespace terra::capture

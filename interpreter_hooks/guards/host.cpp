@@ -20,15 +20,7 @@ constexpr BinaryFunction binary_functions[] = {
     PyNumber_Subtract, PyNumber_TrueDivide, PyNumber_Xor};
 constexpr const char* binary_signs[] = {"+", "&", "//", "<<", "@", "*", "%", "|", "**", ">>", "-", "/", "^"};
 constexpr const char* compare_signs[] = {"<", "<=", "==", "!=", ">", ">="};
-constexpr const char* unary_signs[] = {"-", "+", "~", "not ", "bool "};
-
-/// Takes over a new reference; an exception means that the program does not hold.
-bool computed(const Word* at, Run& run, PyObject* result) {
-  PyObject*& place = run.registers[head(at).dst];
-  place = result;
-  if (!result) PyErr_Clear();
-  return result != nullptr;
-}
+constexpr const char* unary_signs[] = {"-", "+", "~", "not "};
 
 bool is_short_number(PyObject* object) {
   return PyFloat_CheckExact(object) || (PyLong_Check(object) && terra_int_is_short(object));
@@ -73,12 +65,11 @@ bool unary_holds(Word* at, Run& run) {
     case unary_negative: return computed(at, run, PyNumber_Negative(a));
     case unary_positive: return computed(at, run, PyNumber_Positive(a));
     case unary_invert: return computed(at, run, PyNumber_Invert(a));
-    case unary_not: return computed(at, run, PyBool_FromLong(!PyObject_IsTrue(a)));
-    default: return computed(at, run, PyBool_FromLong(PyObject_IsTrue(a)));
+    default: return computed(at, run, PyBool_FromLong(!PyObject_IsTrue(a)));
   }
 }
 std::string unary_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file, unary_signs[at[1]] + file.name(head(at).a));
+  return result_text(at, file, unary_signs[at[1]] + name_a(at, file));
 }
 
 bool call_holds(Word* at, Run& run) {

@@ -85,7 +85,7 @@ enum class Op : uint8_t {
   Count_
 };
 
-enum UnaryCode : Word { unary_negative, unary_positive, unary_invert, unary_not, unary_truth };
+enum UnaryCode : Word { unary_negative, unary_positive, unary_invert, unary_not };
 
 /// SizeOf: the number of elements instead of a dimension.
 constexpr Word all_elements = ~Word{0};

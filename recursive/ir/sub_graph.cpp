@@ -72,6 +72,5 @@ void SubGraph::define(const std::function<std::vector<Tensor>()>& body) {
 }
 
 const std::string& SubGraph::name() const { return state_->name; }
-bool SubGraph::is_complete() const { return state_->complete; }
 
 }  // namespace terra

@@ -47,7 +47,6 @@ class SubGraph {
   void define(const std::function<std::vector<Tensor>()>& body);
 
   const std::string& name() const;
-  bool is_complete() const;
   const std::shared_ptr<recursive::SubGraphState>& state() const { return state_; }
 
  private:

@@ -257,11 +257,6 @@ const Parameters& parameters_of(const Op& op) {
 bool is_op_method(Borrowed object) { return Py_TYPE(object) == method_type; }
 bool is_op_function(Borrowed object) { return Py_TYPE(object) == function_type || Py_TYPE(object) == method_type; }
 
-const Op* op_of_function(Borrowed object) {
-  return is_op_function(object) && spec_of(object).candidates.size() == 1 ? &spec_of(object).candidates[0]->op
-                                                                          : nullptr;
-}
-
 void create_op_function_types(PyObject* module) {
   function_type = create("terra.op_function", false);
   method_type = create("terra.op_method", true);

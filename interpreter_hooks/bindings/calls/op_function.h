@@ -21,8 +21,6 @@ Object make_op_function(OpFunctionSpec spec);
 /// Parameters of an op, prepared on first use and kept.
 const Parameters& parameters_of(const Op& op);
 
-/// The op that a function or method object calls when there is only one, else null (the frame recorder's table asks).
-const Op* op_of_function(Borrowed function);
 bool is_op_function(Borrowed function);
 /// One that is found in the type Tensor.
 bool is_op_method(Borrowed function);

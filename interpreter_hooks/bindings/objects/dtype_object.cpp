@@ -261,7 +261,6 @@ std::optional<MemoryFormat> memory_format_from(Borrowed value, const char* funct
           Py_TYPE(value)->tp_name);
   return memory_format_named(memory_format_name(value));
 }
-Borrowed cpu_device() { return the_cpu; }
 Object device_object(Device device) {
   return device.is_cpu()
              ? Object::share(the_cpu)

@@ -21,8 +21,6 @@ Device device_from(Borrowed object);
 bool is_device(Borrowed object);
 /// The type of devices itself; equal devices are one object.
 bool is_device_type(Borrowed object);
-/// device(type='cpu'). Borrowed.
-Borrowed cpu_device();
 Object device_object(Device device);
 /// torch.strided. Borrowed.
 Borrowed strided_layout();

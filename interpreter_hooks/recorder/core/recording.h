@@ -368,7 +368,6 @@ class Recording {
   Loops& loops() { return *loops_; }
   Phis& phis() { return *phis_; }
   ValueNumbers& value_numbers() { return *value_numbers_; }
-  std::unordered_map<PyObject*, Shadow>& shadows() { return shadows_; }
   /// A register for the version that a tensor's memory has when the frame starts.
   Register version_register(Register tensor);
   /// A register for the .grad that a tensor has when the frame starts.
@@ -378,7 +377,6 @@ class Recording {
   Speculation& speculation() { return speculation_; }
   std::map<std::string, PyObject*>& facts() { return facts_; }
   Entry& entry_being_made() { return *entry_; }
-  bool materialising() const { return materialising_; }
 
  private:
   friend class Phis;
@@ -407,7 +405,6 @@ class Recording {
   void take_over(ShadowFrame& root);
   void cut(ShadowFrame& frame, int offset);
   void aim_next();
-  void stop_here(Reason reason, std::string detail);
   void broke(std::string what);
 
   bool number_differs(const std::string& path, PyObject* number);

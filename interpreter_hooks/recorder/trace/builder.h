@@ -132,7 +132,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void renumber();
   bool compile(Entry& entry);
   bool share_bytes() const;
-  void guard_tensors(Entry& entry);
+  void guard_tensors();
   bool starts_inside(const hooks::BackwardReport& report);
   bool has_history_outside();
   graph::CallbackRuns take_runs();

@@ -65,7 +65,7 @@ bool TraceBuilder::share_bytes() const {
 }
 
 /// Aliasing: inputs that share a storage must share it again; where something is written, no others may overlap.
-void TraceBuilder::guard_tensors(Entry&) {
+void TraceBuilder::guard_tensors() {
   // Where nothing is written, views of one memory are as good as tensors of their own: rows of a data set may come from
   // anywhere.
   const bool only_reads = !writes_ && !gradients_ && !exact_offsets_;
@@ -189,7 +189,7 @@ void TraceBuilder::finish(Entry& entry, bool cut) {
   r_.phis().finish(entry);
   if (!r_.alive()) return;
   if (r_.loops().rolled_by_value()) trace_.marks.clear(), entry.places.clear();  // asserts have another number each
-  guard_tensors(entry);
+  guard_tensors();
   renumber();
   for (Input& input : inputs_) entry.tensors.push_back(input.reg);
   for (auto& [reg, input] : scalars_) entry.scalars.push_back(reg);

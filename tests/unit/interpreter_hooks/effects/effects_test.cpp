@@ -196,7 +196,7 @@ TEST_CASE("what later effects and the late program use outlives code of the prog
 
   Effects only_late;
   const Register list = only_late.g.argument(0), of_late = only_late.g.read(Op::Item, list, {0});
-  only_late.late.emit(Op::Unary, only_late.g.file.add("late", true), of_late, no_register, {unary_truth});
+  only_late.late.emit(Op::Unary, only_late.g.file.add("late", true), of_late, no_register, {unary_not});
   only_late.program.finish({no_register}, only_late.late, only_late.g.file);
   std::vector<Register> used;
   only_late.program.each_use([&](Register r) { used.push_back(r); });
