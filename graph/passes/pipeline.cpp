@@ -1,6 +1,5 @@
 #include "graph/passes/pipeline.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <string_view>
 
@@ -60,7 +59,7 @@ const std::vector<Pass>& pipeline() {
 namespace {
 
 /// The passes on a graph and in the bodies of its nodes: whatever runs as a body runs by itself.
-std::vector<PassReport> run_passes(Graph& graph, Phase phase) {
+void run_passes(Graph& graph, Phase phase) {
   for (Node& node : graph.nodes) {
     if (node.kind == NodeKind::Fused) continue;
     for (auto& body : node.bodies) {
@@ -71,20 +70,14 @@ std::vector<PassReport> run_passes(Graph& graph, Phase phase) {
       body = std::move(better);
     }
   }
-  std::vector<PassReport> reports;
   for (const Pass& pass : pipeline()) {
     if (pass.phase != phase || switched_off(pass.name)) continue;
     if (pass.reassociates && exact_mode()) continue;
-    const size_t before = graph.nodes.size();
-    const auto start = std::chrono::steady_clock::now();
     pass.run(graph);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    reports.push_back({pass.name, took.count(), before, graph.nodes.size()});
 #ifndef NDEBUG
     verify(graph, Stage::Optimized, pass.name);
 #endif
   }
-  return reports;
 }
 
 /// What the graph, optimized, still calls.
@@ -104,10 +97,9 @@ void optimize_callees(Graph& graph, Phase phase) {
 
 }  // namespace
 
-std::vector<PassReport> optimize(Graph& graph, Phase phase) {
-  std::vector<PassReport> reports = run_passes(graph, phase);
+void optimize(Graph& graph, Phase phase) {
+  run_passes(graph, phase);
   optimize_callees(graph, phase);
-  return reports;
 }
 
 }  // namespace terra::graph

@@ -21,18 +21,10 @@ struct Pass {
   bool reassociates = false;  ///< may change the last bits of a result: not in exact mode
 };
 
-/// What ran and what it took, for reports.
-struct PassReport {
-  const char* name;
-  double milliseconds;
-  size_t nodes_before, nodes_after;
-};
-
 const std::vector<Pass>& pipeline();
 
 /// Runs the passes of a phase, in the bodies of nodes first, then in the graphs that are called; those that aren't go.
-/// The reports are of the graph itself. TERRA_PASSES=-fuse,-simplify switches passes off by name;
-/// in debug builds the verifier stands behind each pass.
-std::vector<PassReport> optimize(Graph& graph, Phase phase);
+/// TERRA_PASSES=-fuse,-simplify switches passes off by name; in debug builds the verifier stands behind each pass.
+void optimize(Graph& graph, Phase phase);
 
 }  // namespace terra::graph
