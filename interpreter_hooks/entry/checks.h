@@ -14,7 +14,7 @@ enum class Way : uint8_t {
   Whole,     ///< all guards, on a frame
   Short,     ///< what has not changed is taken as known (guards/guard_memo.h), on a frame
   Direct,    ///< the same, without a frame (frame_hook/direct_call.h)
-  Merged,    ///< paths that run as one graph (frame_hook/paths.h)
+  Merged,    ///< paths that run as one graph (frame_hook/merged_entries.h)
   Released,  ///< other threads went on while the graph computed (frame_hook/release.h)
 };
 constexpr size_t ways = 5;

@@ -19,7 +19,7 @@
 
 namespace terra::capture {
 
-class MergedEntries;  // frame_hook/paths.h
+class MergedEntries;  // frame_hook/merged_entries.h
 
 /// A place where the recorded run depended on the value of a tensor: an assert of the graph, a guard of the late
 /// program on a number that was taken from a tensor, or a loop of the graph, which goes on until such a value ends it.

@@ -1,4 +1,4 @@
-// Numbers and strings that are all that keeps paths of one code from meeting again (recorder/phis.h).
+// Numbers and strings that are all that keeps paths of one code from meeting again (recorder/region/phis.h).
 #pragma once
 #include "interpreter_hooks/entry/entry.h"
 

@@ -310,7 +310,7 @@ class Recording {
   /// A link or traceback of an exception made inside, which can only be seen inside.
   bool keeps_exception_field(Value& owner, PyObject* name);
 
-  // ---- calls (call_sites.cpp, calls.cpp, bind_arguments.cpp) ----
+  // ---- calls (call_sites.cpp, bind_arguments.cpp) ----
   void open_call(ShadowFrame& frame, PyObject* callee, Value callee_value, std::vector<Value> positional,
                  std::vector<PyObject*> keywords, std::vector<Value> keyword_values);
   Value call_result(ShadowFrame& frame, PyObject* result);
