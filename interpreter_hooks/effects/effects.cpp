@@ -53,38 +53,31 @@ PyObject* iterator_at(PyObject* base, Walk walk, Word index) {
   return iterator;
 }
 
-bool made(const Word* at, Run& run, PyObject* object) {
-  run.registers[head(at).dst] = object;
-  return object != nullptr;
+/// A tuple or list just made, with these items.
+PyObject* filled(PyObject* sequence, const std::vector<PyObject*>& items) {
+  for (size_t i = 0; sequence && i < items.size(); i++) PySequence_Fast_ITEMS(sequence)[i] = Py_NewRef(items[i]);
+  return sequence;
 }
 
 bool make_tuple(Word* at, Run& run) {
   auto items = objects(at, 0, run);
-  PyObject* tuple = PyTuple_New(items.size());
-  for (size_t i = 0; tuple && i < items.size(); i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
-  return made(at, run, tuple);
+  return store(at, run, filled(PyTuple_New(items.size()), items));
 }
 
 bool make_tuple_of(Word* at, Run& run) {
   auto* type = pointer<PyTypeObject>(at[1]);
   auto items = objects(at, 1, run);
-  PyObject* tuple = type->tp_alloc(type, static_cast<Py_ssize_t>(items.size()));
-  for (size_t i = 0; tuple && i < items.size(); i++) PyTuple_SET_ITEM(tuple, i, Py_NewRef(items[i]));
-  return made(at, run, tuple);
+  return store(at, run, filled(type->tp_alloc(type, static_cast<Py_ssize_t>(items.size())), items));
 }
 
 bool make_list(Word* at, Run& run) {
   auto items = objects(at, 0, run);
-  PyObject* list = PyList_New(items.size());
-  for (size_t i = 0; list && i < items.size(); i++) PyList_SET_ITEM(list, i, Py_NewRef(items[i]));
-  return made(at, run, list);
+  return store(at, run, filled(PyList_New(items.size()), items));
 }
 
 bool make_size(Word* at, Run& run) {
   auto items = objects(at, 0, run);
-  PyObject* size = new_size(items.size());
-  for (size_t i = 0; size && i < items.size(); i++) PyTuple_SET_ITEM(size, i, Py_NewRef(items[i]));
-  return made(at, run, size);
+  return store(at, run, filled(new_size(items.size()), items));
 }
 
 bool make_dict(Word* at, Run& run) {
@@ -93,7 +86,7 @@ bool make_dict(Word* at, Run& run) {
   for (size_t i = 0; dict && i < items.size(); i += 2) {
     if (PyDict_SetItem(dict, items[i], items[i + 1]) < 0) Py_CLEAR(dict);
   }
-  return made(at, run, dict);
+  return store(at, run, dict);
 }
 
 bool make_object(Word* at, Run& run) {
@@ -103,13 +96,13 @@ bool make_object(Word* at, Run& run) {
   for (size_t i = 0; object && i < items.size(); i += 2) {
     if (PyObject_GenericSetAttr(object, items[i], items[i + 1]) < 0) Py_CLEAR(object);
   }
-  return made(at, run, object);
+  return store(at, run, object);
 }
 
-bool make_method(Word* at, Run& run) { return made(at, run, PyMethod_New(a_of(at, run), b_of(at, run))); }
+bool make_method(Word* at, Run& run) { return store(at, run, PyMethod_New(a_of(at, run), b_of(at, run))); }
 
 bool make_cell(Word* at, Run& run) {
-  return made(at, run, PyCell_New(head(at).a == no_register ? nullptr : a_of(at, run)));
+  return store(at, run, PyCell_New(head(at).a == no_register ? nullptr : a_of(at, run)));
 }
 
 bool make_function(Word* at, Run& run) {
@@ -127,7 +120,7 @@ bool make_function(Word* at, Run& run) {
     Py_XDECREF(defaults);
   }
   if (!whole) Py_CLEAR(function);
-  return made(at, run, function);
+  return store(at, run, function);
 }
 
 PyObject* called(const Word* at, Run& run) {
@@ -137,15 +130,15 @@ PyObject* called(const Word* at, Run& run) {
   return PyObject_Vectorcall(object_word(at[1]), arguments.data(), positional, names);
 }
 
-bool make_call(Word* at, Run& run) { return made(at, run, called(at, run)); }
+bool make_call(Word* at, Run& run) { return store(at, run, called(at, run)); }
 
 bool make_bound(Word* at, Run& run) {
   PyObject *descriptor = a_of(at, run), *object = b_of(at, run);
   auto type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  return made(at, run, Py_TYPE(descriptor)->tp_descr_get(descriptor, object, type));
+  return store(at, run, Py_TYPE(descriptor)->tp_descr_get(descriptor, object, type));
 }
 
-bool make_iterator(Word* at, Run& run) { return made(at, run, iterator_at(a_of(at, run), Walk(at[1]), at[2])); }
+bool make_iterator(Word* at, Run& run) { return store(at, run, iterator_at(a_of(at, run), Walk(at[1]), at[2])); }
 
 bool set_plain_attribute(Word* at, Run& run) {
   return PyObject_GenericSetAttr(a_of(at, run), object_word(at[1]), b_of(at, run)) == 0;
@@ -181,9 +174,7 @@ std::string names(const Word* at, int skip, const RegisterFile& file) {
   each_packed(at, skip, [&](Register r) { text += (text.empty() ? "" : ", ") + file.name(r); });
   return text;
 }
-std::string a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
-std::string b(const Word* at, const RegisterFile& file) { return file.name(head(at).b); }
-std::string dst(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " = "; }
+std::string dst(const Word* at, const RegisterFile& file) { return name_dst(at, file) + " = "; }
 std::string key(const Word* at, const RegisterFile& file) { return file.name(static_cast<Register>(at[1])); }
 
 std::string make_tuple_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "(" + names(at, 0, f) + ")"; }
@@ -199,11 +190,13 @@ std::string make_object_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "new " + pointer<PyTypeObject>(at[1])->tp_name + "(" + names(at, 1, f) + ")";
 }
 std::string make_method_text(const Word* at, const RegisterFile& f) {
-  return dst(at, f) + "method " + a(at, f) + " of " + b(at, f);
+  return dst(at, f) + "method " + name_a(at, f) + " of " + name_b(at, f);
 }
-std::string make_bound_text(const Word* at, const RegisterFile& f) { return dst(at, f) + a(at, f) + " of " + b(at, f); }
+std::string make_bound_text(const Word* at, const RegisterFile& f) {
+  return dst(at, f) + name_a(at, f) + " of " + name_b(at, f);
+}
 std::string make_iterator_text(const Word* at, const RegisterFile& f) {
-  return dst(at, f) + "iterator over " + a(at, f) + " at " + std::to_string(at[2]);
+  return dst(at, f) + "iterator over " + name_a(at, f) + " at " + std::to_string(at[2]);
 }
 std::string make_cell_text(const Word* at, const RegisterFile& f) { return dst(at, f) + "cell"; }
 std::string make_function_text(const Word* at, const RegisterFile& f) {
@@ -213,22 +206,26 @@ std::string make_call_text(const Word* at, const RegisterFile& f) {
   return dst(at, f) + "a call of " + short_text(object_word(at[1])) + "(" + names(at, 2, f) + ")";
 }
 std::string set_plain_attribute_text(const Word* at, const RegisterFile& f) {
-  return a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + b(at, f);
+  return name_a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + name_b(at, f);
 }
 std::string set_attribute_text(const Word* at, const RegisterFile& f) {
-  return a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + b(at, f);
+  return name_a(at, f) + "." + utf8_of(object_word(at[1])) + " = " + name_b(at, f);
 }
 std::string delete_attribute_text(const Word* at, const RegisterFile& f) {
-  return "del " + a(at, f) + "." + utf8_of(object_word(at[1]));
+  return "del " + name_a(at, f) + "." + utf8_of(object_word(at[1]));
 }
 std::string set_item_text(const Word* at, const RegisterFile& f) {
-  return a(at, f) + "[" + key(at, f) + "] = " + b(at, f);
+  return name_a(at, f) + "[" + key(at, f) + "] = " + name_b(at, f);
 }
 std::string delete_item_text(const Word* at, const RegisterFile& f) {
-  return "del " + a(at, f) + "[" + key(at, f) + "]";
+  return "del " + name_a(at, f) + "[" + key(at, f) + "]";
 }
-std::string append_text(const Word* at, const RegisterFile& f) { return a(at, f) + ".append(" + b(at, f) + ")"; }
-std::string set_cell_text(const Word* at, const RegisterFile& f) { return "cell " + a(at, f) + " = " + b(at, f); }
+std::string append_text(const Word* at, const RegisterFile& f) {
+  return name_a(at, f) + ".append(" + name_b(at, f) + ")";
+}
+std::string set_cell_text(const Word* at, const RegisterFile& f) {
+  return "cell " + name_a(at, f) + " = " + name_b(at, f);
+}
 std::string modes_text(const Word* at, const RegisterFile&) {
   return std::string(at[1] & gradient_mode ? "gradient mode on" : "gradient mode off") +
          (at[1] & autocast_mode & uint64_t{1} << 41 ? ", autocast on" : "");

@@ -11,13 +11,6 @@
 
 namespace terra::capture {
 
-namespace {
-
-std::string name_a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
-std::string name_b(const Word* at, const RegisterFile& file) { return file.name(head(at).b); }
-
-}  // namespace
-
 std::string listed(std::string text, const Word* at, const RegisterFile& file) {
   each_packed(at, 0, [&](Register r) { text += " " + file.name(r); });
   return text;

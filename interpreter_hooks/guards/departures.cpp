@@ -157,19 +157,7 @@ bool quiet_attribute_holds(Word* at, Run& run) {
   return is_quiet(attribute_of(a_of(at, run), object_word(at[1])), run);
 }
 std::string quiet_attribute_text(const Word* at, const RegisterFile& file) {
-  return "no code runs when " + file.name(head(at).a) + "." + utf8_of(object_word(at[1])) + " goes";
-}
-
-bool quiet_item_holds(Word* at, Run& run) {
-  PyObject *container = a_of(at, run), *key = b_of(at, run);
-  if (is_dict(container)) return is_quiet(item_in(container, key), run) && (!at[1] || is_quiet(key, run));
-  if (!PyLong_Check(key)) return quiet_items_holds(at, run);
-  const Py_ssize_t index = PyLong_AsSsize_t(key);
-  PyErr_Clear();
-  return is_quiet(item_at(container, index), run);
-}
-std::string quiet_item_text(const Word* at, const RegisterFile& file) {
-  return "no code runs when " + file.name(head(at).a) + "[" + file.name(head(at).b) + "] goes";
+  return "no code runs when " + name_a(at, file) + "." + utf8_of(object_word(at[1])) + " goes";
 }
 
 bool quiet_items_holds(Word* at, Run& run) {
@@ -187,7 +175,19 @@ bool quiet_items_holds(Word* at, Run& run) {
   return departure.is_quiet();
 }
 std::string quiet_items_text(const Word* at, const RegisterFile& file) {
-  return "no code runs when what " + file.name(head(at).a) + " holds goes";
+  return "no code runs when what " + name_a(at, file) + " holds goes";
+}
+
+bool quiet_item_holds(Word* at, Run& run) {
+  PyObject *container = a_of(at, run), *key = b_of(at, run);
+  if (is_dict(container)) return is_quiet(item_in(container, key), run) && (!at[1] || is_quiet(key, run));
+  if (!PyLong_Check(key)) return quiet_items_holds(at, run);
+  const Py_ssize_t index = PyLong_AsSsize_t(key);
+  PyErr_Clear();
+  return is_quiet(item_at(container, index), run);
+}
+std::string quiet_item_text(const Word* at, const RegisterFile& file) {
+  return "no code runs when " + name_a(at, file) + "[" + name_b(at, file) + "] goes";
 }
 
 bool quiet_argument_holds(Word* at, Run& run) { return is_quiet(run.arguments[at[1]], run); }

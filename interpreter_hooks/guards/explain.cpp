@@ -16,26 +16,25 @@ std::string changed(const std::string& what, const std::string& was, const std::
 
 const char* truth(bool value) { return value ? "True" : "False"; }
 std::string type_of(PyObject* object) { return Py_TYPE(object)->tp_name; }
-std::string name_of_a(const Word* at, const RegisterFile& file) { return file.name(head(at).a); }
 
 std::string value_miss(const Word* at, const Run& run, const RegisterFile& file) {
   const std::string was = short_text(object_word(at[1])), now = short_text(a_of(at, run));
-  return was == now ? name_of_a(at, file) + " is not the same object any more: " + now
-                    : changed(name_of_a(at, file), was, now);
+  return was == now ? name_a(at, file) + " is not the same object any more: " + now
+                    : changed(name_a(at, file), was, now);
 }
 
 std::string type_miss(const Word* at, const Run& run, const RegisterFile& file) {
-  return changed("type of " + name_of_a(at, file), pointer<PyTypeObject>(at[1])->tp_name, type_of(a_of(at, run)));
+  return changed("type of " + name_a(at, file), pointer<PyTypeObject>(at[1])->tp_name, type_of(a_of(at, run)));
 }
 
 std::string length_miss(const Word* at, const Run& run, const RegisterFile& file) {
   const Py_ssize_t now = PyObject_Size(a_of(at, run));
   PyErr_Clear();
-  return changed("len(" + name_of_a(at, file) + ")", std::to_string(at[1]), std::to_string(now));
+  return changed("len(" + name_a(at, file) + ")", std::to_string(at[1]), std::to_string(now));
 }
 
 std::string truth_miss(const Word* at, const Run&, const RegisterFile& file) {
-  return changed("bool(" + name_of_a(at, file) + ")", truth(at[1]), truth(!at[1]));
+  return changed("bool(" + name_a(at, file) + ")", truth(at[1]), truth(!at[1]));
 }
 
 std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) {
@@ -55,7 +54,7 @@ std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) 
 
 std::string tensor_miss(const Word* at, const Run& run, const RegisterFile& file) {
   PyObject* object = a_of(at, run);
-  const std::string name = name_of_a(at, file);
+  const std::string name = name_a(at, file);
   if (Py_TYPE(object) != pointer<PyTypeObject>(at[2])) {
     return changed("type of " + name, pointer<PyTypeObject>(at[2])->tp_name, type_of(object));
   }
@@ -78,7 +77,7 @@ bool is_read(const Word* at) { return static_cast<Op>(head(at).kind) < Op::Is; }
 
 std::string miss_text(const Word* at, const Run& run, const RegisterFile& file) {
   const Op op = static_cast<Op>(head(at).kind);
-  if (is_read(at)) return file.name(head(at).dst) + " is gone";
+  if (is_read(at)) return name_dst(at, file) + " is gone";
   const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.op == op; });
   return row != std::end(rows) ? row->text(at, run, file) : "not so any more: " + kinds[head(at).kind].text(at, file);
 }

@@ -7,16 +7,13 @@ namespace terra::capture {
 
 bool generator_part_holds(Word* at, Run& run) {
   TerraFrame* frame = terra_generator_frame(a_of(at, run));
-  if (at[1] == 0) return found(at, run, reinterpret_cast<PyObject*>(terra_frame_function(frame)));
-  return found(at, run, terra_frame_localsplus(frame)[at[1] - 1]);
-}
-std::string generator_part_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).dst) + " is there";
+  if (at[1] == 0) return store(at, run, reinterpret_cast<PyObject*>(terra_frame_function(frame)));
+  return store(at, run, terra_frame_localsplus(frame)[at[1] - 1]);
 }
 
-bool iterator_base_holds(Word* at, Run& run) { return found(at, run, terra_iterator_start(a_of(at, run))); }
+bool iterator_base_holds(Word* at, Run& run) { return store(at, run, terra_iterator_start(a_of(at, run))); }
 std::string iterator_base_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + " is at its start";
+  return name_a(at, file) + " is at its start";
 }
 
 bool unstarted_holds(Word* at, Run& run) {
@@ -26,7 +23,7 @@ bool unstarted_holds(Word* at, Run& run) {
 }
 std::string unstarted_text(const Word* at, const RegisterFile& file) {
   auto* code = reinterpret_cast<PyCodeObject*>(object_word(at[1]));
-  return file.name(head(at).a) + " is a generator of " + utf8_of(code->co_qualname) + " that has not started";
+  return name_a(at, file) + " is a generator of " + utf8_of(code->co_qualname) + " that has not started";
 }
 
 bool range_start_holds(Word* at, Run& run) {
@@ -38,7 +35,7 @@ bool range_start_holds(Word* at, Run& run) {
   return true;
 }
 std::string range_start_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + " is at the start of a range of " + std::to_string(at[3]) + " numbers from " +
+  return name_a(at, file) + " is at the start of a range of " + std::to_string(at[3]) + " numbers from " +
          std::to_string(static_cast<long>(at[1]));
 }
 

@@ -73,16 +73,17 @@ class Noting final : public GuardDependencies {
         changed(guard_memo_.changed_reads_, offset))
       return;
     GuardMemo::Made& made = guard_memo_.made_.emplace_back(GuardMemo::Made{{is_word(dst), word_of(object(dst))}});
-    add_step(offset, made.words, is_holds, made.words, true);
+    add_step(offset, made.words, kinds[code(Op::Is)].holds, made.words, true);
     stands(dst, Dependence::Found);
   }
 
   /// The guard on a tensor that an argument is, joined with the read of the argument.
   bool fused(const Word* at) {
     if (static_cast<Op>(head(at).kind) != Op::Tensor) return false;
-    const auto read = std::find_if(
-        guard_memo_.steps_.begin(), guard_memo_.steps_.end(),
-        [&](const GuardMemo::Step& step) { return step.holds == argument_holds && head(step.at).dst == head(at).a; });
+    const auto read =
+        std::find_if(guard_memo_.steps_.begin(), guard_memo_.steps_.end(), [&](const GuardMemo::Step& step) {
+          return step.holds == kinds[code(Op::Argument)].holds && head(step.at).dst == head(at).a;
+        });
     if (read == guard_memo_.steps_.end()) return false;
     guard_memo_.tensors_.push_back({static_cast<uint32_t>(read->at[1]), head(at).a, pointer<PyTypeObject>(at[2]),
                                     pointer<TensorFacts>(at[1]), 0, nowhere});

@@ -27,7 +27,7 @@ bool is_short_number(PyObject* object) {
 }
 
 std::string result_text(const Word* at, const RegisterFile& file, const std::string& what) {
-  return file.name(head(at).dst) + " = " + what;
+  return name_dst(at, file) + " = " + what;
 }
 
 }  // namespace
@@ -42,8 +42,7 @@ bool binary_holds(Word* at, Run& run) {
   return computed(at, run, function(a, b));
 }
 std::string binary_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file,
-                     file.name(head(at).a) + " " + binary_signs[at[1] % TERRA_IN_PLACE] + " " + file.name(head(at).b));
+  return result_text(at, file, name_a(at, file) + " " + binary_signs[at[1] % TERRA_IN_PLACE] + " " + name_b(at, file));
 }
 
 bool compare_holds(Word* at, Run& run) {
@@ -55,7 +54,7 @@ bool compare_holds(Word* at, Run& run) {
   return computed(at, run, PyObject_RichCompare(a, b, how));
 }
 std::string compare_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file, file.name(head(at).a) + " " + compare_signs[at[1]] + " " + file.name(head(at).b));
+  return result_text(at, file, name_a(at, file) + " " + compare_signs[at[1]] + " " + name_b(at, file));
 }
 
 bool unary_holds(Word* at, Run& run) {
@@ -99,7 +98,7 @@ bool format_holds(Word* at, Run& run) {
   return computed(at, run, text);
 }
 std::string format_text(const Word* at, const RegisterFile& file) {
-  return result_text(at, file, "text of " + file.name(head(at).a));
+  return result_text(at, file, "text of " + name_a(at, file));
 }
 
 bool tuple_holds(Word* at, Run& run) {
@@ -115,6 +114,6 @@ bool tuple_holds(Word* at, Run& run) {
 std::string tuple_text(const Word* at, const RegisterFile& file) { return result_text(at, file, "a tuple"); }
 
 bool copy_holds(Word* at, Run& run) { return computed(at, run, Py_NewRef(a_of(at, run))); }
-std::string copy_text(const Word* at, const RegisterFile& file) { return result_text(at, file, file.name(head(at).a)); }
+std::string copy_text(const Word* at, const RegisterFile& file) { return result_text(at, file, name_a(at, file)); }
 
 }  // namespace terra::capture

@@ -1,4 +1,4 @@
-// The kinds of instructions of entry and late programs. kinds.cpp has the table: one row, two functions per kind.
+// The kinds of instructions of entry and late programs. kinds.cpp has the table: a row per kind.
 #pragma once
 #include "interpreter_hooks/guards/program.h"
 

@@ -118,13 +118,10 @@ bool draw_holds(Word* at, Run& run) {
     count = 1 + static_cast<size_t>(PyTuple_GET_SIZE(given));
     for (size_t i = 1; i < count; i++) arguments[i] = PyTuple_GET_ITEM(given, static_cast<Py_ssize_t>(i) - 1);
   }
-  PyObject* number = PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr);
-  if (!number) PyErr_Clear();
-  run.registers[head(at).dst] = number;
-  return number != nullptr;
+  return computed(at, run, PyObject_Vectorcall(object_word(at[1]), arguments, count, nullptr));
 }
 std::string draw_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).dst) + " = the next number of " + file.name(head(at).a);
+  return name_dst(at, file) + " = the next number of " + name_a(at, file);
 }
 
 }  // namespace terra::capture

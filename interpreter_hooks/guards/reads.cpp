@@ -8,62 +8,59 @@
 
 namespace terra::capture {
 
-namespace {
-
-std::string read_text(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " is there"; }
-
-}  // namespace
-
-bool argument_holds(Word* at, Run& run) { return found(at, run, run.arguments[at[1]]); }
+bool argument_holds(Word* at, Run& run) { return store(at, run, run.arguments[at[1]]); }
 bool no_argument_holds(Word* at, Run& run) { return !run.arguments[at[1]]; }
-bool function_holds(Word* at, Run& run) { return found(at, run, reinterpret_cast<PyObject*>(run.function)); }
+std::string no_argument_text(const Word* at, const RegisterFile&) {
+  return "slot " + std::to_string(at[1]) + " of the frame is empty";
+}
+bool function_holds(Word* at, Run& run) { return store(at, run, reinterpret_cast<PyObject*>(run.function)); }
 
 bool closure_holds(Word* at, Run& run) {
   PyObject* cells = PyFunction_GET_CLOSURE(a_of(at, run));
   Py_ssize_t index = static_cast<Py_ssize_t>(at[1]);
-  return cells && index < PyTuple_GET_SIZE(cells) && found(at, run, PyTuple_GET_ITEM(cells, index));
+  return cells && index < PyTuple_GET_SIZE(cells) && store(at, run, PyTuple_GET_ITEM(cells, index));
 }
 
-bool cell_holds(Word* at, Run& run) { return found(at, run, PyCell_GET(a_of(at, run))); }
+bool cell_holds(Word* at, Run& run) { return store(at, run, PyCell_GET(a_of(at, run))); }
 
 bool item_holds(Word* at, Run& run) {
   PyObject* sequence = a_of(at, run);
   Py_ssize_t index = static_cast<Py_ssize_t>(at[1]);
   if (index >= Py_SIZE(sequence)) return false;
-  return found(at, run, real_item(sequence, index));
+  return store(at, run, real_item(sequence, index));
 }
 
-bool key_holds(Word* at, Run& run) { return found(at, run, item_in(a_of(at, run), object_word(at[1]))); }
+bool key_holds(Word* at, Run& run) { return store(at, run, item_in(a_of(at, run), object_word(at[1]))); }
 
 bool attribute_holds(Word* at, Run& run) {
-  return found(at, run, terra_instance_attribute(a_of(at, run), object_word(at[1])));
+  return store(at, run, terra_instance_attribute(a_of(at, run), object_word(at[1])));
 }
 
 bool slot_holds(Word* at, Run& run) {
-  return found(at, run, *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(a_of(at, run)) + at[1]));
+  return store(at, run, *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(a_of(at, run)) + at[1]));
 }
 
 bool class_attribute_holds(Word* at, Run& run) {
-  return found(at, run, _PyType_Lookup(pointer<PyTypeObject>(at[1]), object_word(at[2])));
+  return store(at, run, _PyType_Lookup(pointer<PyTypeObject>(at[1]), object_word(at[2])));
 }
 
-bool instance_dict_holds(Word* at, Run& run) { return found(at, run, terra_instance_dict(a_of(at, run))); }
+bool instance_dict_holds(Word* at, Run& run) { return store(at, run, terra_instance_dict(a_of(at, run))); }
 
 bool method_part_holds(Word* at, Run& run) {
   PyObject* method = a_of(at, run);
-  if (PyCFunction_Check(method)) return found(at, run, PyCFunction_GET_SELF(method));
-  return found(at, run, at[1] ? PyMethod_GET_SELF(method) : PyMethod_GET_FUNCTION(method));
+  if (PyCFunction_Check(method)) return store(at, run, PyCFunction_GET_SELF(method));
+  return store(at, run, at[1] ? PyMethod_GET_SELF(method) : PyMethod_GET_FUNCTION(method));
 }
 
-bool partial_part_holds(Word* at, Run& run) { return found(at, run, partial_part(a_of(at, run), at[1])); }
+bool partial_part_holds(Word* at, Run& run) { return store(at, run, partial_part(a_of(at, run), at[1])); }
 
-bool module_part_holds(Word* at, Run& run) { return found(at, run, module_part(a_of(at, run), at[1])); }
+bool module_part_holds(Word* at, Run& run) { return store(at, run, module_part(a_of(at, run), at[1])); }
 
 bool cached_result_holds(Word* at, Run& run) {
-  return found(at, run, terra_lru_cache_result(a_of(at, run), object_word(at[1])));
+  return store(at, run, terra_lru_cache_result(a_of(at, run), object_word(at[1])));
 }
 
-bool key_of_holds(Word* at, Run& run) { return found(at, run, item_in(a_of(at, run), b_of(at, run))); }
+bool key_of_holds(Word* at, Run& run) { return store(at, run, item_in(a_of(at, run), b_of(at, run))); }
 
 bool item_of_holds(Word* at, Run& run) {
   PyObject* sequence = a_of(at, run);
@@ -74,7 +71,7 @@ bool item_of_holds(Word* at, Run& run) {
   }
   if (index < 0) index += Py_SIZE(sequence);
   if (index < 0 || index >= Py_SIZE(sequence)) return false;
-  return found(at, run, real_item(sequence, index));
+  return store(at, run, real_item(sequence, index));
 }
 
 bool key_at_holds(Word* at, Run& run) {
@@ -90,28 +87,7 @@ bool key_at_holds(Word* at, Run& run) {
         return search->key == nullptr;
       },
       &search);
-  return found(at, run, search.key);
+  return store(at, run, search.key);
 }
-
-std::string no_argument_text(const Word* at, const RegisterFile&) {
-  return "slot " + std::to_string(at[1]) + " of the frame is empty";
-}
-std::string argument_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string function_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string closure_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string cell_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string item_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string key_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string slot_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string class_attribute_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string instance_dict_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string method_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string partial_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string item_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string key_at_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string cached_result_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string key_of_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
-std::string module_part_text(const Word* at, const RegisterFile& file) { return read_text(at, file); }
 
 }  // namespace terra::capture

@@ -101,51 +101,50 @@ bool tensor_holds(Word* at, Run& run) {
   return Py_TYPE(object) == pointer<PyTypeObject>(at[2]) && pointer<TensorFacts>(at[1])->hold(*tensor_of(object));
 }
 std::string tensor_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ": " + pointer<TensorFacts>(at[1])->text();
+  return name_a(at, file) + ": " + pointer<TensorFacts>(at[1])->text();
 }
 
 bool size_of_holds(Word* at, Run& run) {
   const TensorImpl& tensor = *tensor_of(a_of(at, run));
   bool all = at[1] == all_elements;
   if (!all && at[1] >= tensor.sizes.size()) return false;
-  return found(at, run, PyLong_FromLongLong(all ? tensor.numel : tensor.sizes[at[1]]));
+  return store(at, run, PyLong_FromLongLong(all ? tensor.numel : tensor.sizes[at[1]]));
 }
-std::string size_of_text(const Word* at, const RegisterFile& file) { return file.name(head(at).dst) + " is there"; }
 
 bool offset_holds(Word* at, Run& run) { return tensor_of(a_of(at, run))->offset == static_cast<int64_t>(at[1]); }
 std::string offset_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".storage_offset() == " + std::to_string(at[1]);
+  return name_a(at, file) + ".storage_offset() == " + std::to_string(at[1]);
 }
 
 bool gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
   Tensor gradient = gradient_of(*tensor_of(object));
   const CollectorHeld held;  // the gradient may have had no object until now
-  return gradient.defined() && !(at[1] && is_hooked(object)) && found(at, run, object_of(gradient)) &&
+  return gradient.defined() && !(at[1] && is_hooked(object)) && store(at, run, object_of(gradient)) &&
          goes_quietly(run.registers[head(at).dst]);
 }
 std::string gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is there, " + (at[1] ? "has no hooks, " : "") + "and no code runs when it goes";
+  return name_a(at, file) + ".grad is there, " + (at[1] ? "has no hooks, " : "") + "and no code runs when it goes";
 }
 
 bool version_holds(Word* at, Run& run) {
-  return found(at, run, PyLong_FromUnsignedLong(tensor_of(a_of(at, run))->storage->version()));
+  return store(at, run, PyLong_FromUnsignedLong(tensor_of(a_of(at, run))->storage->version()));
 }
-std::string version_text(const Word* at, const RegisterFile& file) { return file.name(head(at).a) + " has a version"; }
+std::string version_text(const Word* at, const RegisterFile& file) { return name_a(at, file) + " has a version"; }
 
 bool no_gradient_holds(Word* at, Run& run) {
   PyObject* object = a_of(at, run);
   return !gradient_of(*tensor_of(object)).defined() && !(at[1] && is_hooked(object));
 }
 std::string no_gradient_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + ".grad is None" + (at[1] ? " and has no hooks" : "");
+  return name_a(at, file) + ".grad is None" + (at[1] ? " and has no hooks" : "");
 }
 
 bool same_storage_holds(Word* at, Run& run) {
   return tensor_of(a_of(at, run))->storage == tensor_of(b_of(at, run))->storage;
 }
 std::string same_storage_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + " and " + file.name(head(at).b) + " share their memory";
+  return name_a(at, file) + " and " + name_b(at, file) + " share their memory";
 }
 
 bool apart_holds(Word* at, Run& run) {
@@ -178,7 +177,7 @@ bool own_history_holds(Word* at, Run& run) {
   return !tensor.autograd || !gradients_reach_its_base(tensor);
 }
 std::string own_history_text(const Word* at, const RegisterFile& file) {
-  return file.name(head(at).a) + " is no view of what requires grad";
+  return name_a(at, file) + " is no view of what requires grad";
 }
 
 bool mode_holds(Word* at, Run&) { return engine_mode() == at[1]; }
