@@ -265,6 +265,13 @@ const Kind effect_kinds[static_cast<size_t>(Effect::Count_)] = {
 // clang-format on
 #undef ROW
 
+std::vector<Word> called_with(RegisterFile& file, PyObject* callee, const std::vector<Register>& given,
+                              PyObject* names) {
+  std::vector<Word> words = pack(given);
+  words.insert(words.begin(), {word_of(file.keep(callee)), word_of(file.keep(names))});
+  return words;
+}
+
 void EffectProgram::finish(std::vector<Register> results, const Program& late, const RegisterFile& file) {
   results_ = std::move(results);
   auto use = [&](Register r) {

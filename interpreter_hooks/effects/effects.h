@@ -43,6 +43,10 @@ enum Walk : Word { walk_plain, walk_values, walk_items, walk_reversed };
 
 extern const Kind effect_kinds[static_cast<size_t>(Effect::Count_)];
 
+/// The operands of MakeCall and CallMethod; the file keeps the callee and the names of the last arguments.
+std::vector<Word> called_with(RegisterFile& file, PyObject* callee, const std::vector<Register>& given,
+                              PyObject* names = nullptr);
+
 class EffectProgram {
  public:
   EffectProgram() : program_(effect_kinds) {}

@@ -114,9 +114,8 @@ void Finisher::emit_writes() {
       case Effect::CallMethod: {
         std::vector<Register> registers;
         for (Value& value : write.arguments) registers.push_back(r_.reg_of(value));
-        std::vector<Word> words = pack(registers);
-        words.insert(words.begin(), {word_of(file.keep(write.name)), word_of(file.keep(write.keywords))});
-        effects.emit(write.effect, no_register, no_register, no_register, words);
+        effects.emit(write.effect, no_register, no_register, no_register,
+                     called_with(file, write.name, registers, write.keywords));
         break;
       }
       default: effects.emit(write.effect, no_register, a, b); break;
@@ -148,10 +147,9 @@ void Finisher::enter_modes(const std::vector<Value>& leaving) {
     if (now != before + 1) return r_.stop(Reason::FreshEscapes, "a gradient mode entered twice");
     if (mode->fresh() && !mode->self.has_register()) make_mode(*mode);
     PyObject* enter = PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__enter__");
-    std::vector<Word> words = pack({r_.reg_of(r_.by_identity(object))});
-    words.insert(words.begin(), {word_of(r_.file().keep(enter)), Word{0}});
+    r_.entry_->effects.emit(Effect::CallMethod, no_register, no_register, no_register,
+                            called_with(r_.file(), enter, {r_.reg_of(r_.by_identity(object))}));
     Py_DECREF(enter);
-    r_.entry_->effects.emit(Effect::CallMethod, no_register, no_register, no_register, words);
   }
   const uint64_t mode = engine_mode();
   if ((mode ^ r_.trace_->mode_at_start()) & modes_of_blocks)
@@ -162,10 +160,9 @@ Register Finisher::make_mode(Shadow& shadow) {
   PyObject* object = shadow.self.object;
   std::vector<Register> registers;
   for (const Value& item : shadow.items) registers.push_back(r_.reg_of(item));
-  std::vector<Word> words = pack(registers);
-  words.insert(words.begin(), {word_of(r_.file().keep(Py_TYPE(object))), Word{0}});
   Register reg = r_.new_register(std::string("new ") + Py_TYPE(object)->tp_name, true, true);
-  r_.entry_->effects.emit(Effect::MakeCall, reg, no_register, no_register, words);
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  r_.entry_->effects.emit(Effect::MakeCall, reg, no_register, no_register, called_with(r_.file(), type, registers));
   shadow.self = Value::dynamic(reg, object);
   return reg;
 }

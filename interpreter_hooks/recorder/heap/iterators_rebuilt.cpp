@@ -144,9 +144,8 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
         registers.push_back(find(iterator.children[i].object)->self.reg);
       }
       if (numbered) registers.push_back(reg_of(Value::fact(hold(PyTuple_GET_ITEM(parts, 1)))));
-      std::vector<Word> words = pack(registers);
-      words.insert(words.begin(), {word_of(file().keep(Py_TYPE(real))), Word{0}});
-      return make(Effect::MakeCall, no_register, std::move(words));
+      auto* type = reinterpret_cast<PyObject*>(Py_TYPE(real));
+      return make(Effect::MakeCall, no_register, called_with(file(), type, registers));
     }
     default: break;
   }
@@ -157,8 +156,7 @@ Register Recording::materialise_iterator(const Iterator& iterator, PyObject* rea
         PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyDict_Type), PyDictKeys_Check(real)     ? "keys"
                                                                           : PyDictValues_Check(real) ? "values"
                                                                                                      : "items");
-    std::vector<Word> words = pack({reg_of(base)});
-    words.insert(words.begin(), {word_of(file().keep(descriptor)), Word{0}});
+    std::vector<Word> words = called_with(file(), descriptor, {reg_of(base)});
     Py_DECREF(descriptor);
     return make(Effect::MakeCall, no_register, std::move(words));
   }
