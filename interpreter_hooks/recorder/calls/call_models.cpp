@@ -166,9 +166,7 @@ PyObject* names_of(Recording& r, const CallSite& site) {
   PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(site.keywords.size()));
   for (size_t i = 0; i < site.keywords.size(); i++)
     PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), Py_NewRef(site.keywords[i]));
-  r.hold(names);
-  Py_DECREF(names);
-  return names;
+  return r.hold_new(names);
 }
 
 void prepare_recorder() {

@@ -161,6 +161,8 @@ class Recording {
 
   // ---- objects (sources.cpp) ----
   PyObject* hold(PyObject* object);
+  /// The same of a new reference, which the recording takes over.
+  PyObject* hold_new(PyObject* object);
   /// Gives one reference back; never the last one.
   void unhold(PyObject* object);
   /// How many references to it the recording has.

@@ -49,9 +49,7 @@ void Finisher::guard_quiet(Op op, const Write& write, std::vector<Word> operands
 }
 
 void Finisher::keep_item_quiet(const Write& write, Py_ssize_t place) {
-  PyObject* number = PyLong_FromSsize_t(place);
-  guard_quiet(Op::QuietItem, write, {0}, constant_register(r_.hold(number)));
-  Py_DECREF(number);
+  guard_quiet(Op::QuietItem, write, {0}, constant_register(r_.hold_new(PyLong_FromSsize_t(place))));
 }
 
 /// Of a list, tuple or deque. Places are those before the first write: where others move items, any may go.

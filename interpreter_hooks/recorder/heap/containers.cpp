@@ -52,9 +52,7 @@ Value Recording::length(Value& container) {
   if (!PyList_CheckExact(object) && !(counts && untouched)) return {};
   static PyObject* const len = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
   const auto added = static_cast<Py_ssize_t>(known.appended.size());
-  PyObject* before = PyLong_FromSsize_t(PyObject_Size(object) - added);
-  hold(before);
-  Py_DECREF(before);
+  PyObject* before = hold_new(PyLong_FromSsize_t(PyObject_Size(object) - added));
   const std::string path = "len(" + known.path + ")";
   const bool differs = speculation_.met(path, before) || speculation_.relaxed(path);
   if (!differs) return {};
@@ -81,9 +79,8 @@ Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
   PyObject* object = real_item(sequence.object, index < 0 ? index + all : index);
   if (index >= 0) return read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object, path);
   if (is_number(object)) speculation_.relax(path);  // what was appended last is seldom what it was before
-  PyObject* from_end = PyLong_FromSsize_t(index + added);
-  Register base = reg_of(known.self), at = reg_of(Value::fact(hold(from_end))), reg = new_register(path, false, false);
-  Py_DECREF(from_end);
+  PyObject* from_end = hold_new(PyLong_FromSsize_t(index + added));
+  Register base = reg_of(known.self), at = reg_of(Value::fact(from_end)), reg = new_register(path, false, false);
   if (alive_) entry_->entry.emit(Op::ItemOf, reg, base, at);
   return classify(reg, object, path);
 }
@@ -91,9 +88,7 @@ Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
 bool Recording::tail_of_grown(Value& sequence, Py_ssize_t count, std::vector<Value>& tail) {
   Value now = length(sequence);
   if (!now.known() || Py_SIZE(sequence.object) < count) return false;
-  PyObject* least = PyLong_FromSsize_t(count);
-  const Value bound = Value::fact(hold(least));
-  Py_DECREF(least);
+  const Value bound = Value::fact(hold_new(PyLong_FromSsize_t(count)));
   Value enough = host(Op::Compare, now.reg, reg_of(bound), {Py_GE}, Py_True, {now, bound});
   truth(enough);
   for (Py_ssize_t i = -count; i < 0 && alive_; i++) {

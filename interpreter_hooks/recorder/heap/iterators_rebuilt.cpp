@@ -74,8 +74,7 @@ PyObject* reduced(Recording& r, PyObject* iterator) {
   PyObject* parts = PyObject_CallMethod(iterator, "__reduce__", nullptr);
   PyErr_Clear();
   if (!parts) return nullptr;
-  r.hold(parts);
-  Py_DECREF(parts);
+  r.hold_new(parts);
   PyObject* arguments = PyTuple_Check(parts) && PyTuple_GET_SIZE(parts) == 2 ? PyTuple_GET_ITEM(parts, 1) : nullptr;
   return arguments && PyTuple_Check(arguments) ? arguments : nullptr;
 }

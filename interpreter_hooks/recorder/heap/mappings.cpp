@@ -296,9 +296,7 @@ void Recording::dict_delete(Value& dict, const Value& key) {
 PyObject* Recording::interned_name(PyObject* name) {
   PyObject* result = Py_NewRef(name);
   PyUnicode_InternInPlace(&result);
-  hold(result);
-  Py_DECREF(result);
-  return result;
+  return hold_new(result);
 }
 
 Value Recording::instance_dict(Value& owner, PyObject* dict) {

@@ -66,6 +66,12 @@ PyObject* Recording::hold(PyObject* object) {
   return object;
 }
 
+PyObject* Recording::hold_new(PyObject* object) {
+  held_.hold(object);
+  Py_DECREF(object);
+  return object;
+}
+
 bool Recording::holds_alone(PyObject* object) const { return held_.times(object) == Py_REFCNT(object); }
 
 void Recording::unhold(PyObject* object) {

@@ -94,11 +94,10 @@ void Recording::move_iterators() {
     if (PyGen_CheckExact(object)) continue;
     const Py_ssize_t index = terra_iterator_place(object);
     if (index == 0) continue;
-    PyObject* place = PyLong_FromSsize_t(index);
+    const Value place = Value::fact(hold_new(PyLong_FromSsize_t(index)));
     const Value self = find(object)->self;
     PyObject* moves = c_function<move_iterator>("move_iterator");
-    write({Effect::CallMethod, self, moves, {}, {self, Value::fact(hold(place))}, "", {}});
-    Py_DECREF(place);
+    write({Effect::CallMethod, self, moves, {}, {self, place}, "", {}});
   }
 }
 

@@ -112,11 +112,7 @@ Value Recording::iterate(Value& value, PyObject* iterator) {
   if (iterator == object) return value;
   Shadow* known = find(object);
   if (known && known->iterator && !iterator) return value;
-  if (!iterator) {  // inside enumerate or zip: nobody sees the real one
-    iterator = PyCapsule_New(this, nullptr, nullptr);
-    hold(iterator);
-    Py_DECREF(iterator);
-  }
+  if (!iterator) iterator = hold_new(PyCapsule_New(this, nullptr, nullptr));  // inside enumerate or zip: nobody sees it
   if (is_sequence(object)) {
     know_length(value);
   } else if (is_dict(object) || is_set(object)) {

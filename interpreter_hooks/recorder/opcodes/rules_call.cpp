@@ -83,8 +83,7 @@ void spread(Recording& r, ShadowFrame& f, Value& iterable, int from_top) {
     return r.stop(Reason::UnmodelledIteration, std::string("* of a ") + Py_TYPE(iterable.object)->tp_name);
   }
   PyObject*& place = f.real_stack()[f.real_depth() - from_top];
-  r.hold(place);
-  Py_DECREF(place);
+  r.hold_new(place);
   place = tuple;
   std::vector<Value> items = r.drain(f, iterable, tuple);
   if (r.alive()) iterable = r.make_sequence(tuple, std::move(items));

@@ -224,9 +224,7 @@ void store_subscript(Recording& r, ShadowFrame& f) {
     known.items[index] = value;
     if (known.fresh()) return;
     known.written = true;
-    PyObject* place = PyLong_FromSsize_t(index);
-    r.hold(place);
-    Py_DECREF(place);
+    PyObject* place = r.hold_new(PyLong_FromSsize_t(index));
     return r.write({Effect::SetItem, known.self, place, value, {}, known.path + "[" + std::to_string(index) + "]", {}});
   }
   if (is_tensor(object) && pending.reported) return;

@@ -14,10 +14,7 @@ namespace {
 /// sys.modules[name], read as a fact; null where it isn't there.
 PyObject* loaded(Recording& r, const std::string& name) {
   Value modules = dict_of_program(r, PyImport_GetModuleDict(), "sys.modules");
-  PyObject* key = PyUnicode_FromString(name.c_str());
-  r.hold(key);
-  Py_DECREF(key);
-  Value module = r.dict_item(modules, key);
+  Value module = r.dict_item(modules, r.hold_new(PyUnicode_FromString(name.c_str())));
   return module.known() && PyModule_Check(module.object) ? module.object : nullptr;
 }
 

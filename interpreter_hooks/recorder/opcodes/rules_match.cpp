@@ -75,8 +75,7 @@ std::vector<PyObject*> pattern_names(Recording& r, ShadowFrame& f) {
   for (PyObject*& name : names) {
     Py_INCREF(name);
     PyUnicode_InternInPlace(&name);
-    r.hold(name);
-    Py_DECREF(name);
+    r.hold_new(name);
   }
   return names;
 }

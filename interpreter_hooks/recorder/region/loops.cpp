@@ -127,8 +127,7 @@ Value Loops::reversed(PyObject* iterator, PyObject* range) {
   const Value first = less_a_step(numbers[1]), end = less_a_step(numbers[0]);
   PyObject* turned =
       PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyRange_Type), first.object, end.object, back, nullptr);
-  r_.fresh(turned).items = {first, end, Value::fact(r_.hold(back))};
-  Py_DECREF(back);
+  r_.fresh(turned).items = {first, end, Value::fact(r_.hold_new(back))};
   Py_DECREF(turned);
   return this->iterator(iterator, turned);
 }

@@ -110,8 +110,7 @@ bool Phis::store_again(const std::string& path) {
   Value self = owner->second.self;
   PyObject* name = PyUnicode_FromString(path.c_str() + dot + 1);
   PyUnicode_InternInPlace(&name);
-  r_.hold(name);
-  Py_DECREF(name);
+  r_.hold_new(name);
   PyObject* found = nullptr;
   if (r_.access_of(self, name, &found) != Access::Instance || !r_.can_store_attribute(self.object, name)) return false;
   PyObject* const there = terra_instance_attribute(self.object, name);

@@ -166,17 +166,13 @@ Value Sizes::counted(Op op, Word code, const std::vector<Value>& in, PyObject* r
 }
 
 Value Sizes::counter(const Value& number) {
-  PyObject* zero = PyLong_FromLong(0);
-  const Value none = Value::fact(r_.hold(zero));
-  Py_DECREF(zero);
+  const Value none = Value::fact(r_.hold_new(PyLong_FromLong(0)));
   return counted(Op::Binary, TERRA_ADD, {number, none}, number.object);
 }
 
 Value Sizes::truth(const Value& value) {
   if (!is_counted(value) || PyBool_Check(value.object)) return value;
-  PyObject* zero = PyLong_FromLong(0);
-  const Value none = Value::fact(r_.hold(zero));
-  Py_DECREF(zero);
+  const Value none = Value::fact(r_.hold_new(PyLong_FromLong(0)));
   return counted(Op::Compare, Py_NE, {value, none}, PyObject_IsTrue(value.object) ? Py_True : Py_False);
 }
 

@@ -156,11 +156,9 @@ Value TraceBuilder::version_of(PyObject* tensor, PyObject* version) {
   }
   Met& storage = met->second;
   if (storage.reg == no_register) storage.reg = r_.version_register(r_.reg_of(r_.find(storage.tensor)->self));
-  PyObject* before = PyLong_FromUnsignedLong(storage.version);
-  PyObject* writes = PyLong_FromUnsignedLong(tensor_of(tensor)->storage->version() - storage.version);
-  const Value start = Value::dynamic(storage.reg, r_.hold(before)), count = Value::fact(r_.hold(writes));
-  Py_DECREF(before);
-  Py_DECREF(writes);
+  const auto writes = tensor_of(tensor)->storage->version() - storage.version;
+  const Value start = Value::dynamic(storage.reg, r_.hold_new(PyLong_FromUnsignedLong(storage.version)));
+  const Value count = Value::fact(r_.hold_new(PyLong_FromUnsignedLong(writes)));
   return r_.host(Op::Binary, start.reg, r_.reg_of(count), {TERRA_ADD}, version, {start, count});
 }
 

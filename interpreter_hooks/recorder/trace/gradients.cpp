@@ -198,9 +198,7 @@ void TraceBuilder::link_gradients() {
       r_.guard(Op::NoGradient, reg, {Word{accumulates_}});
       continue;
     }
-    PyObject* holder = object_of(gradient);  // held below
-    r_.hold(holder);
-    Py_DECREF(holder);
+    PyObject* holder = r_.hold_new(object_of(gradient));
     Shadow* known = r_.find(holder);
     if (known && known->trace_id != kNoValue && known->trace_id >= first_input) {
       inputs_[i].what.grad = known->trace_id;

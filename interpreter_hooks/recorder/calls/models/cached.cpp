@@ -61,8 +61,7 @@ bool open_cached(Recording& r, ShadowFrame& f) {
   }
   PyObject* names = site.keywords.empty() ? nullptr : names_of(r, site);
   PyObject* key = terra_lru_cache_key(cache, given.data(), static_cast<Py_ssize_t>(given.size()), names);
-  r.hold(key);
-  Py_XDECREF(key);
+  if (key) r.hold_new(key);
   PyObject* result = key ? terra_lru_cache_result(cache, key) : nullptr;
   if (!result) {
     r.stop(Reason::UnmodelledCall, "functools.lru_cache with arguments that it does not know yet");

@@ -98,8 +98,7 @@ PyObject* turned(Recording& r, PyObject* range) {
   PyObject* step = PyLong_FromLong(-1);
   PyObject* all = step ? PySlice_New(nullptr, nullptr, step) : nullptr;
   PyObject* turned = all ? PyObject_GetItem(range, all) : nullptr;
-  if (turned) r.hold(turned);
-  Py_XDECREF(turned);
+  if (turned) r.hold_new(turned);
   Py_XDECREF(all);
   Py_XDECREF(step);
   PyErr_Clear();

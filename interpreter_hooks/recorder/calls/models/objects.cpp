@@ -322,8 +322,7 @@ Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
     if (in.size() < 3) return r.make_sequence(result, {});
     PyObject* produced = PySequence_Tuple(result);
     std::vector<Value> items = r.drain(f, in[2], produced);
-    r.hold(produced);
-    Py_DECREF(produced);
+    r.hold_new(produced);
     return r.make_sequence(result, std::move(items));
   }
   r.stop(Reason::UnmodelledCall, callable_name(in[0].object) + ".__new__");

@@ -52,8 +52,7 @@ void prepare_text(Recording& r, Value& value) {
     PyErr_Clear();
     return r.stop(Reason::UnmodelledCall, "print");
   }
-  value = Value::fact(r.hold(text));
-  Py_DECREF(text);
+  value = Value::fact(r.hold_new(text));
 }
 
 /// (stream): asked by the entry program.
@@ -105,9 +104,7 @@ PyObject* places(Recording& r) {
     Py_DECREF(all);
     all = longer;
   }
-  r.hold(all);
-  Py_DECREF(all);
-  return all;
+  return r.hold_new(all);
 }
 
 /// (places, print, names, ...): what print raises has come through the frames that the entry stands for.

@@ -140,12 +140,11 @@ Value end_sort(Recording& r, ShadowFrame& f, PyObject* result) {
   }
   r.shadow(list).items = std::move(sorted);
   if (!r.shadow(list).outside || !r.alive()) return Value::fact(result);
-  PyObject* everything = PySlice_New(nullptr, nullptr, nullptr);
+  PyObject* everything = r.hold_new(PySlice_New(nullptr, nullptr, nullptr));
   Value order = r.snapshot(list);
   Shadow& known = r.shadow(list);
   known.written = true;
-  r.write({Effect::SetItem, known.self, r.hold(everything), order, {}, "", {}});
-  Py_DECREF(everything);
+  r.write({Effect::SetItem, known.self, everything, order, {}, "", {}});
   return Value::fact(result);
 }
 
@@ -180,9 +179,7 @@ Value end_remove(Recording& r, ShadowFrame& f, PyObject* result) {
   known.items.erase(known.items.begin() + static_cast<Py_ssize_t>(at));
   if (known.fresh()) return Value::fact(result);
   known.written = true;
-  PyObject* place = PyLong_FromSize_t(at);
-  r.write({Effect::DeleteItem, known.self, r.hold(place), {}, {}, "", {}});
-  Py_DECREF(place);
+  r.write({Effect::DeleteItem, known.self, r.hold_new(PyLong_FromSize_t(at)), {}, {}, "", {}});
   return Value::fact(result);
 }
 

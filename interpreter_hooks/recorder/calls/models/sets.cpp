@@ -17,9 +17,7 @@ std::vector<Value> keys_of(Recording& r, Value& source) {
   } else if (PyUnicode_CheckExact(source.object)) {
     r.pin(source);
     for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(source.object); i++) {
-      PyObject* letter = PyUnicode_Substring(source.object, i, i + 1);
-      keys.push_back(Value::fact(r.hold(letter)));
-      Py_DECREF(letter);
+      keys.push_back(Value::fact(r.hold_new(PyUnicode_Substring(source.object, i, i + 1))));
     }
   } else {
     r.stop(Reason::UnmodelledContainer, std::string("elements from a ") + Py_TYPE(source.object)->tp_name);
@@ -104,10 +102,9 @@ void operate_in_place(Recording& r, Value& set, const Value& other, Word which, 
   known.written = true;
   for (const auto& [code, name] : methods) {
     if (code != which) continue;
-    PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), name);
+    PyObject* method = r.hold_new(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PySet_Type), name));
     const Value self = r.shadow(set).self;
-    r.write({Effect::CallMethod, self, r.hold(method), {}, {self, operand}, "", {}});
-    Py_DECREF(method);
+    r.write({Effect::CallMethod, self, method, {}, {self, operand}, "", {}});
   }
 }
 
