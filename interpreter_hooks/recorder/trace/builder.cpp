@@ -60,6 +60,12 @@ void TraceBuilder::detach() {
 
 bool TraceBuilder::listening() { return attached_ && r_.alive(); }
 
+bool TraceBuilder::take_report() {
+  if (!listening()) return false;
+  pending()->reported = true;
+  return true;
+}
+
 Pending* TraceBuilder::pending() { return r_.top() ? &r_.top()->pending : nullptr; }
 
 void TraceBuilder::record(decltype(graph::TraceRecord::what) what) {
@@ -375,10 +381,9 @@ bool writes_twice(const hooks::CallReport& report) {
 }  // namespace
 
 void TraceBuilder::on_call(const hooks::CallReport& report) {
-  if (!listening()) return;
+  if (!take_report()) return;
   shed_what_has_grown();
   Pending& open = *pending();
-  open.reported = true;
   const auto& params = report.op->sig().params;
   if (eager::value_dependent_calls() != element_sizes_) {
     return r_.stop(Reason::TensorOpaque, std::string(report.op->name) + "(): its sizes depend on element values");
@@ -442,8 +447,7 @@ void TraceBuilder::on_call(const hooks::CallReport& report) {
 }
 
 void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (PyComplex_Check(value)) return void(r_.stop(Reason::TensorOpaque, "a complex number"));
   if (hooks::impl_of(tensor)->dtype == DType::U64)
     return void(r_.stop(Reason::TensorOpaque, "an int of 64 bits without sign"));
@@ -462,8 +466,7 @@ void TraceBuilder::on_item(PyObject* tensor, PyObject* value) {
 }
 
 void TraceBuilder::on_truth(PyObject* tensor, bool value) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   pending()->extra = Value::fact(value ? Py_True : Py_False);
   const TraceId id = id_of(tensor);
   if (r_.alive()) assert_truth(id, value);

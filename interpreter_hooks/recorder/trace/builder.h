@@ -102,6 +102,8 @@ class TraceBuilder final : public hooks::OpObserver {
   };
 
   bool listening();
+  /// The same of a report of the engine; it is then one of the open instruction's.
+  bool take_report();
   Pending* pending();
   graph::TraceId id_of(PyObject* tensor);
   graph::TraceId id_of(const Tensor& tensor);
@@ -128,6 +130,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool results_vary(const graph::CallRecord& call) const;
   Value told_size(Shadow& tensor, int32_t dim, PyObject* value);
   Value told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim);
+  void fix_size(Shadow& tensor, size_t dim);
   void fix_sizes(Shadow& tensor);
   void renumber();
   bool compile(Entry& entry);

@@ -34,8 +34,7 @@ bool TraceBuilder::made_inside(PyObject* tensor, const char* what) {
 
 void TraceBuilder::on_function(const void* node, const char* name, std::span<PyObject* const> inputs,
                                std::span<PyObject* const> outputs, bool saves) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   graph::FunctionRecord function{number_in(callbacks_, node), name, ids_of(inputs), ids_of(outputs), saves};
   if (!r_.alive()) return;
   const auto functions = r_.speculation().functions();
@@ -88,8 +87,7 @@ void TraceBuilder::refuse_behind_functions() {
 }
 
 void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   const auto known = callbacks_.find(node);
   const bool outside = known == callbacks_.end();
   if (outside && (engine_mode() & 1))
@@ -102,8 +100,7 @@ void TraceBuilder::on_history(PyObject* tensor, const void* node, unsigned index
 }
 
 void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (!made_inside(tensor, "register_hook()")) return;
   r_.put(handle, Value::fresh(handle), false, "");
   if (r_.speculation().functions() != Speculation::Functions::Inside) return put_on_afterwards(tensor);
@@ -113,8 +110,7 @@ void TraceBuilder::on_hook(PyObject* tensor, const void* hooks, bool first, PyOb
 }
 
 void TraceBuilder::on_retain_grad(PyObject* tensor) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (!made_inside(tensor, "retain_grad()")) return;
   graph::RetainGradRecord retain{id_of(tensor)};
   if (r_.alive()) record(retain);

@@ -92,9 +92,8 @@ TraceId TraceBuilder::construct(const Value& data, const Tensor& made) {
 }
 
 void TraceBuilder::on_construct(PyObject* data, PyObject* tensor) {
-  if (!listening()) return;
+  if (!take_report()) return;
   Pending& open = *pending();
-  open.reported = true;
   const Value* found = scalar_source(data);
   if (!found) return r_.stop(Reason::TensorOpaque, "a tensor of numbers");
   Value source = *found;

@@ -30,9 +30,8 @@ void require_unhooked(Recording& r, PyObject* leaf) {
 }  // namespace
 
 void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
-  if (!listening()) return;
+  if (!take_report()) return;
   Pending& open = *pending();
-  open.reported = true;
   gradients_ = true;
   watched_.insert(tensor);
   graph::ReadGradRecord read{id_of(tensor), kNoValue};
@@ -50,8 +49,7 @@ void TraceBuilder::on_grad_read(PyObject* tensor, PyObject* value) {
 }
 
 void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   gradients_ = true;
   watched_.insert(tensor);
   graph::WriteGradRecord write{id_of(tensor), id_of(value)};
@@ -59,8 +57,7 @@ void TraceBuilder::on_grad_write(PyObject* tensor, PyObject* value) {
 }
 
 void TraceBuilder::on_data(PyObject* tensor, PyObject* data) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   graph::DataRecord record_of{id_of(tensor), new_value()};
   if (varies(record_of.tensor)) varying_.insert(record_of.result);
   r_.put(data, Value::fresh(data), false, "").trace_id = record_of.result;
@@ -70,8 +67,7 @@ void TraceBuilder::on_data(PyObject* tensor, PyObject* data) {
 
 /// x.data -= y ends with the assignment of what x.data gave, which changes nothing.
 void TraceBuilder::on_data_write(PyObject* tensor, PyObject* data) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   Shadow* known = r_.find(data);
   const auto from = known ? data_of_.find(known->trace_id) : data_of_.end();
   if (from != data_of_.end() && from->second == id_of(tensor) && !moved_.count(from->first)) return;
@@ -85,8 +81,7 @@ void TraceBuilder::on_data_write(PyObject* tensor, PyObject* data) {
 }
 
 void TraceBuilder::on_requires_grad(PyObject* tensor, bool value) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (links_) return refuse_behind_functions();
   gradients_ = true;
   watched_.insert(tensor);
@@ -122,8 +117,7 @@ bool TraceBuilder::has_history_outside() {
 }
 
 void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   gradients_ = accumulates_ = true;
   graph::BackwardRecord backward;
   if (links_) return refuse_behind_functions();
@@ -139,8 +133,7 @@ void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
 }
 
 void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (links_) return refuse_behind_functions();
   graph::GradRecord grad;
   grad.retain_graph = report.retain_graph;
@@ -171,8 +164,7 @@ void TraceBuilder::on_grad(const hooks::BackwardReport& report) {
 }
 
 void TraceBuilder::on_grad_mode(GradientModes modes) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   if (modes.enabled && !modes.inference && !without_history_.empty())
     return r_.stop(Reason::GradientState, "an autograd.Function that was applied outside");
   record(graph::GradModeRecord{modes});

@@ -153,24 +153,20 @@ Value TraceBuilder::told_size(Shadow& tensor, int32_t dim, PyObject* value) {
   return sizes_.size(id, dim, value, r_.reg_of(tensor.self), name);
 }
 
+void TraceBuilder::fix_size(Shadow& tensor, size_t dim) {
+  PyObject* number = r_.hold_new(PyLong_FromLongLong(tensor_of(tensor.self.object)->sizes[dim]));
+  Value size = told_size(tensor, static_cast<int32_t>(dim), number);
+  r_.pin(size);
+}
+
 /// Every size of the tensor is a fact from here on.
 void TraceBuilder::fix_sizes(Shadow& tensor) {
-  const auto sizes = tensor_of(tensor.self.object)->sizes;
-  for (size_t d = 0; d < sizes.size(); d++) {
-    PyObject* number = PyLong_FromLongLong(sizes[d]);
-    Value size = told_size(tensor, static_cast<int32_t>(d), number);
-    r_.pin(size);
-    Py_DECREF(number);
-  }
+  for (size_t d = 0; d < tensor_of(tensor.self.object)->sizes.size(); d++) fix_size(tensor, d);
 }
 
 void TraceBuilder::fix_length(PyObject* tensor) {
   Shadow* known = r_.find(tensor);
-  if (!known || tensor_of(tensor)->sizes.empty()) return;
-  PyObject* number = PyLong_FromLongLong(tensor_of(tensor)->sizes[0]);
-  Value size = told_size(*known, 0, number);
-  r_.pin(size);
-  Py_DECREF(number);
+  if (known && !tensor_of(tensor)->sizes.empty()) fix_size(*known, 0);
 }
 
 Value TraceBuilder::told(Shadow& tensor, const std::string& attribute, PyObject* value, int64_t dim) {
@@ -211,8 +207,7 @@ Value TraceBuilder::told(Shadow& tensor, const std::string& attribute, PyObject*
 }
 
 void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject* value, int64_t dim) {
-  if (!listening()) return;
-  pending()->reported = true;
+  if (!take_report()) return;
   Shadow* known = r_.find(tensor);
   if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
   if (known->self.is_fact()) id_of(tensor);  // guards its metadata
