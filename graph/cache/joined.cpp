@@ -1,25 +1,21 @@
 // Paths that meet again, run as segments (graph/trace/join.h).
 #include <sstream>
+#include <utility>
 
 #include "engine/errors/errors.h"
 #include "graph/cache/recorded_paths.h"
-#include "graph/cache/run.h"
-#include "graph/cache/switched.h"
 #include "graph/ir/print.h"
-#include "graph/ir/verify.h"
-#include "graph/passes/pipeline.h"
 #include "graph/trace/join.h"
 
 namespace terra::graph {
 namespace {
 
 struct Stretch {
-  explicit Stretch(Segment segment) : path(segment.path), last(segment.last), next{segment.next[0], segment.next[1]} {
-    verify(segment.program.graph, Stage::Captured, "joined from several paths");
-    optimize(segment.program.graph, Phase::Whole);
-    optimize(segment.program.graph, Phase::Part);
-    runner = std::make_unique<Runner>(std::move(segment.program));
-  }
+  explicit Stretch(Segment segment)
+      : runner(compile_shared(std::move(segment.program), "joined from several paths")),
+        path(segment.path),
+        last(segment.last),
+        next{segment.next[0], segment.next[1]} {}
 
   std::unique_ptr<Runner> runner;
   uint32_t path;
@@ -34,8 +30,7 @@ class Joined final : public Switched {
   }
 
   RunResult run(uint32_t, const Caller& caller, std::vector<RunOutput>& outputs, uint32_t& path) override {
-    Walk walk{caller, outputs, path, {}, {}, {}, 0, 0};
-    walk.inputs.resize(layouts_.size(), nullptr);
+    Walk walk(caller, outputs, path, layouts_.size());
     return run(stretches_[0], walk);
   }
 
@@ -62,38 +57,26 @@ class Joined final : public Switched {
   }
 
  private:
-  struct Walk {
-    const Caller& caller;
-    std::vector<RunOutput>& outputs;
-    uint32_t& path;
-    std::vector<const PathInputs*> inputs;  ///< by path, where asked for
-    std::vector<Tensor> tensors;            ///< handed on at the last place
-    std::vector<Scalar> scalars;
-    uint32_t places;  ///< that it has come to
-    uint32_t from;    ///< the path that it came along to the last one
+  /// With what was handed on at the last place.
+  struct Walk : PathWalk {
+    using PathWalk::PathWalk;
+    uint32_t places = 0;  ///< that it has come to
+    uint32_t from = 0;    ///< the path that it came along to the last one
   };
-
-  const PathInputs* inputs_of(uint32_t path, Walk& walk) const {
-    if (!walk.inputs[path]) {
-      walk.inputs[path] = walk.caller.inputs(path);
-      if (walk.inputs[path] && !fit(layouts_[path], walk.inputs[path]->tensors)) return nullptr;
-    }
-    return walk.inputs[path];
-  }
 
   /// What follows runs where a segment would commit, so that everything is undone when anything fails behind it.
   RunResult run(Stretch& stretch, Walk& walk) {
     walk.path = stretch.path;
-    const PathInputs* inputs = inputs_of(stretch.path, walk);
+    const PathInputs* inputs = walk.inputs_of(stretch.path, layouts_);
     if (!inputs) return {RunStatus::Refused, 0};
     const auto& arrives = walk.caller.arrives;
     if (walk.places > 0 && arrives && !arrives(walk.from, stretch.path, walk.places - 1))
       return {RunStatus::Refused, 0};
     std::vector<TensorImpl*> tensors = inputs->tensors;
     std::vector<Scalar> scalars = inputs->scalars;
-    const std::vector<Tensor> held = std::move(walk.tensors);
-    for (const Tensor& t : held) tensors.push_back(t.get());
-    scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
+    walk.add_made(tensors, scalars);
+    const std::vector<Tensor> held = std::exchange(walk.tensors, {});
+    walk.scalars.clear();
     Runner::Made made;
     RunResult behind;
     bool went_on = false;
@@ -105,7 +88,7 @@ class Joined final : public Switched {
       went_on = true;
       ++walk.places;
       walk.from = stretch.path;
-      const int next = stretch.next[hand_on(*stretch.runner, made, walk)];
+      const int next = stretch.next[walk.take(*stretch.runner, made)];
       behind =
           next < 0 ? RunResult{RunStatus::AssertFailed, kUnnumbered} : run(stretches_[static_cast<size_t>(next)], walk);
       return behind.status == RunStatus::Done;
@@ -113,23 +96,6 @@ class Joined final : public Switched {
     const RunResult result = stretch.runner->run(tensors, scalars, {}, interrupt_poll(), go_on, made);
     if (stretch.last && result.status == RunStatus::Done) stretch.runner->publish(tensors, made);
     return went_on ? behind : result;
-  }
-
-  /// Returns the truth that decides which segment is next.
-  static bool hand_on(const Runner& runner, Runner::Made& made, Walk& walk) {
-    std::vector<RunOutput> results;
-    runner.collect(made, results);
-    const bool truth = std::get<Scalar>(results.back()).to_bool();
-    results.pop_back();
-    walk.tensors.clear();
-    walk.scalars.clear();
-    for (RunOutput& result : results) {
-      if (auto* tensor = std::get_if<Tensor>(&result))
-        walk.tensors.push_back(std::move(*tensor));
-      else
-        walk.scalars.push_back(std::get<Scalar>(result));
-    }
-    return truth;
   }
 
   std::vector<Stretch> stretches_;

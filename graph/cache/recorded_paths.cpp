@@ -4,9 +4,12 @@
 
 #include "engine/errors/errors.h"
 #include "graph/cache/shaped.h"
+#include "graph/ir/verify.h"
+#include "graph/passes/pipeline.h"
 #include "graph/trace/build.h"
 
 namespace terra::graph {
+namespace {
 
 bool fit(const PathLayout& layout, const std::vector<TensorImpl*>& tensors) {
   return std::equal(
@@ -14,6 +17,8 @@ bool fit(const PathLayout& layout, const std::vector<TensorImpl*>& tensors) {
         return t->dtype == l.dtype && t->offset == l.offset && t->sizes == l.sizes && t->strides == l.strides;
       });
 }
+
+}  // namespace
 
 RecordedPaths read_paths(const std::vector<const Trace*>& traces, bool cuts) {
   RecordedPaths out;
@@ -36,6 +41,40 @@ RecordedPaths read_paths(const std::vector<const Trace*>& traces, bool cuts) {
     if (read != path.scalars) throw InternalError("a number that differs between runs is built into a path");
   }
   return out;
+}
+
+std::unique_ptr<Runner> compile_shared(Program program, const char* origin) {
+  verify(program.graph, Stage::Captured, origin);
+  optimize(program.graph, Phase::Whole);
+  optimize(program.graph, Phase::Part);
+  return std::make_unique<Runner>(std::move(program));
+}
+
+const PathInputs* PathWalk::inputs_of(uint32_t asked, const std::vector<PathLayout>& layouts) {
+  if (!inputs[asked]) {
+    inputs[asked] = caller.inputs(asked);
+    if (inputs[asked] && !fit(layouts[asked], inputs[asked]->tensors)) return nullptr;
+  }
+  return inputs[asked];
+}
+
+void PathWalk::add_made(std::vector<TensorImpl*>& to, std::vector<Scalar>& numbers) const {
+  for (const Tensor& t : tensors) to.push_back(t.get());
+  numbers.insert(numbers.end(), scalars.begin(), scalars.end());
+}
+
+bool PathWalk::take(const Runner& runner, Runner::Made& made) {
+  std::vector<RunOutput> results;
+  runner.collect(made, results);
+  const bool truth = std::get<Scalar>(results.back()).to_bool();
+  results.pop_back();
+  for (RunOutput& result : results) {
+    if (auto* tensor = std::get_if<Tensor>(&result))
+      tensors.push_back(std::move(*tensor));
+    else
+      scalars.push_back(std::get<Scalar>(result));
+  }
+  return truth;
 }
 
 }  // namespace terra::graph

@@ -5,11 +5,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/cache/recorded_paths.h"
-#include "graph/cache/run.h"
 #include "graph/ir/print.h"
-#include "graph/ir/verify.h"
-#include "graph/passes/pipeline.h"
-#include "graph/trace/merge.h"
 
 namespace terra::graph {
 namespace {
@@ -21,10 +17,7 @@ struct Branch {
         scalars_of(std::move(merged.scalars_of)),
         assert_index(merged.assert_index),
         last(leaves.front()) {
-    verify(merged.program.graph, Stage::Captured, "merged from several paths");
-    optimize(merged.program.graph, Phase::Whole);
-    optimize(merged.program.graph, Phase::Part);
-    runner = std::make_unique<Runner>(std::move(merged.program));
+    runner = compile_shared(std::move(merged.program), "merged from several paths");
     for (int truth : {0, 1})
       if (merged.cases[truth]) cases[truth] = std::make_unique<Branch>(std::move(*merged.cases[truth]));
   }
@@ -49,8 +42,8 @@ class Tree final : public Switched {
   Tree(MergedPaths merged, std::vector<PathLayout> layouts) : root_(std::move(merged)), layouts_(std::move(layouts)) {}
 
   RunResult run(uint32_t likely, const Caller& caller, std::vector<RunOutput>& outputs, uint32_t& path) override {
-    Walk walk{likely, caller, outputs, path, {}, {}, {}};
-    walk.inputs.resize(layouts_.size(), nullptr);
+    Walk walk(caller, outputs, path, layouts_.size());
+    walk.likely = likely;
     return run(root_, walk);
   }
 
@@ -58,29 +51,15 @@ class Tree final : public Switched {
   size_t node_count() const override { return count(root_); }
 
  private:
-  /// One run on its way from the root to a leaf.
-  struct Walk {
-    uint32_t likely;
-    const Caller& caller;
-    std::vector<RunOutput>& outputs;
-    uint32_t& path;
-    std::vector<const PathInputs*> inputs;  ///< by path, where asked for
-    std::vector<Tensor> tensors;            ///< results of the programs above
-    std::vector<Scalar> scalars;
+  /// From the root to a leaf, with the results of all programs above.
+  struct Walk : PathWalk {
+    using PathWalk::PathWalk;
+    uint32_t likely = 0;
   };
-
-  const PathInputs* inputs_of(uint32_t path, Walk& walk) const {
-    if (!walk.inputs[path]) {
-      walk.inputs[path] = walk.caller.inputs(path);
-      if (!walk.inputs[path]) return nullptr;
-      if (!fit(layouts_[path], walk.inputs[path]->tensors)) return nullptr;
-    }
-    return walk.inputs[path];
-  }
 
   RunResult run(Branch& branch, Walk& walk) {
     walk.path = branch.position(walk.likely) >= 0 ? walk.likely : branch.last;
-    const PathInputs* inputs = inputs_of(walk.path, walk);
+    const PathInputs* inputs = walk.inputs_of(walk.path, layouts_);
     if (!inputs) return {RunStatus::Refused, 0};
     return branch.is_leaf() ? run_leaf(branch, *inputs, walk) : run_shared(branch, *inputs, walk);
   }
@@ -92,24 +71,13 @@ class Tree final : public Switched {
     std::vector<Scalar> scalars;
     for (uint32_t i : branch.tensors_of[position]) tensors.push_back(inputs.tensors[i]);
     for (uint32_t i : branch.scalars_of[position]) scalars.push_back(inputs.scalars[i]);
-    for (const Tensor& made_above : walk.tensors) tensors.push_back(made_above.get());
-    scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
+    walk.add_made(tensors, scalars);
     Runner::Made made;
     RunResult below;
     bool asked = false;
     const auto go_on = [&] {
       asked = true;
-      std::vector<RunOutput> results;
-      branch.runner->collect(made, results);
-      const bool truth = std::get<Scalar>(results.back()).to_bool();
-      results.pop_back();
-      for (RunOutput& result : results) {
-        if (auto* tensor = std::get_if<Tensor>(&result))
-          walk.tensors.push_back(std::move(*tensor));
-        else
-          walk.scalars.push_back(std::get<Scalar>(result));
-      }
-      below = run(*branch.cases[truth], walk);
+      below = run(*branch.cases[walk.take(*branch.runner, made)], walk);
       if (below.status == RunStatus::Done) branch.last = walk.path;
       return below.status == RunStatus::Done;
     };
@@ -120,8 +88,7 @@ class Tree final : public Switched {
   RunResult run_leaf(Branch& branch, const PathInputs& inputs, Walk& walk) {
     std::vector<TensorImpl*> tensors = inputs.tensors;
     std::vector<Scalar> scalars = inputs.scalars;
-    for (const Tensor& made_above : walk.tensors) tensors.push_back(made_above.get());
-    scalars.insert(scalars.end(), walk.scalars.begin(), walk.scalars.end());
+    walk.add_made(tensors, scalars);
     Runner::Made made;
     const auto ready = [&] {
       branch.runner->collect(made, walk.outputs);
