@@ -15,6 +15,20 @@ PyObject* text(const std::string& s) {
   return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
 }
 
+/// Puts a new reference at the end of a list. Where there is none, or no room for it, the list goes: an exception is
+/// set.
+void append(PyObject*& list, PyObject* row) {
+  if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+  Py_XDECREF(row);
+}
+
+PyObject* function_of(PyObject* callable) {
+  return PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+}
+CodeRecord* record_of(PyObject* function) {
+  return find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
+}
+
 PyObject* capture_mode(PyObject*, PyObject* name) {
   Mode mode;
   const char* wanted = PyUnicode_AsUTF8(name);
@@ -40,10 +54,10 @@ PyObject* capture_explain_all(PyObject*, PyObject*) { return text(explain_all())
 /// The record of a Python function or method; null if it was never called under capture. `known` is false, with an
 /// exception that names the caller's `purpose`, for any other object.
 CodeRecord* record_of_callable(PyObject* callable, const char* purpose, bool& known) {
-  PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+  PyObject* function = function_of(callable);
   known = PyFunction_Check(function);
   drop_stale_entries();
-  if (known) return find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
+  if (known) return record_of(function);
   PyErr_Format(PyExc_TypeError, "%s() needs a Python function or method, not a %s", purpose,
                Py_TYPE(callable)->tp_name);
   return nullptr;
@@ -69,11 +83,8 @@ PyObject* capture_graphs(PyObject*, PyObject* callable) {
   const CodeRecord* record = record_of_callable(callable, "graphs", known);
   PyObject* list = known ? PyList_New(0) : nullptr;
   if (!list || !record) return list;
-  for (const std::shared_ptr<Entry>& entry : all_entries(*record)) {
-    PyObject* graph = list && entry->graph ? text(entry->graph->text()) : nullptr;
-    if (entry->graph && (!graph || PyList_Append(list, graph) != 0)) Py_CLEAR(list);
-    Py_XDECREF(graph);
-  }
+  for (const std::shared_ptr<Entry>& entry : all_entries(*record))
+    if (list && entry->graph) append(list, text(entry->graph->text()));
   return list;
 }
 
@@ -85,8 +96,7 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OO!i", &callable, &PyTuple_Type, &arguments, &runs)) return nullptr;
   CodeRecord* record = record_of_callable(callable, "graph_seconds", known);
   if (!known) return nullptr;
-  auto* function =
-      reinterpret_cast<PyFunctionObject*>(PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable);
+  auto* function = reinterpret_cast<PyFunctionObject*>(function_of(callable));
   double seconds = -1;
   const bool complete =
       PyTuple_GET_SIZE(arguments) == reinterpret_cast<PyCodeObject*>(function->func_code)->co_argcount;
@@ -110,11 +120,9 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
 /// What is known of one function; "served": calls of which an entry served the end, or another part that has tensor
 /// work.
 PyObject* capture_frame(PyObject*, PyObject* callable) {
-  PyObject* function = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+  PyObject* function = function_of(callable);
   CodeRecord nothing;
-  CodeRecord* record = PyFunction_Check(function)
-                           ? find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)))
-                           : nullptr;
+  CodeRecord* record = PyFunction_Check(function) ? record_of(function) : nullptr;
   if (!record) record = &nothing;
   long served = record->useful_hits;
   for (const std::shared_ptr<CodeRecord>& rest : record->rests) served = std::max(served, rest->useful_hits);
@@ -145,22 +153,16 @@ PyObject* capture_facts(PyObject*, PyObject* callable) {
   const CodeRecord* record = record_of_callable(callable, "facts", known);
   PyObject* list = known ? PyList_New(0) : nullptr;
   if (!list || !record) return list;
-  for (const std::shared_ptr<Entry>& entry : all_entries(*record)) {
-    PyObject* names = list ? kinds_of(*entry) : nullptr;
-    if (!names || PyList_Append(list, names) < 0) Py_CLEAR(list);
-    Py_XDECREF(names);
-  }
+  for (const std::shared_ptr<Entry>& entry : all_entries(*record))
+    if (list) append(list, kinds_of(*entry));
   return list;
 }
 
 /// [(name, whether it is a guard)]
 PyObject* capture_kinds(PyObject*, PyObject*) {
   PyObject* list = PyList_New(0);
-  for (const Kind& kind : kinds) {
-    PyObject* row = list ? Py_BuildValue("(sO)", kind.name, kind.guard ? Py_True : Py_False) : nullptr;
-    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
-    Py_XDECREF(row);
-  }
+  for (const Kind& kind : kinds)
+    if (list) append(list, Py_BuildValue("(sO)", kind.name, kind.guard ? Py_True : Py_False));
   return list;
 }
 
@@ -168,9 +170,7 @@ PyObject* capture_kinds(PyObject*, PyObject*) {
 PyObject* capture_models(PyObject*, PyObject*) {
   PyObject* list = PyList_New(0);
   each_model([&](const CallModel& model) {
-    PyObject* row = list ? Py_BuildValue("(sz)", model.where, model.name) : nullptr;
-    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
-    Py_XDECREF(row);
+    if (list) append(list, Py_BuildValue("(sz)", model.where, model.name));
   });
   return list;
 }
@@ -205,9 +205,7 @@ PyObject* capture_reasons(PyObject*, PyObject*) {
   PyObject* list = PyList_New(0);
   for (int number = 0; list && number < static_cast<int>(Reason::Count_); number++) {
     const ReasonText& reason = reason_text(static_cast<Reason>(number));
-    PyObject* row = Py_BuildValue("(isss)", number, reason.text, reason.hint, reason.example);
-    if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
-    Py_XDECREF(row);
+    append(list, Py_BuildValue("(isss)", number, reason.text, reason.hint, reason.example));
   }
   return list;
 }
