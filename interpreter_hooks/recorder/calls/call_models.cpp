@@ -20,8 +20,6 @@ const void* key_of(PyObject* callee) {
 
 namespace {
 
-/// "list", "math" or "_collections.deque". Only modules that are part of the interpreter: a program must find in
-/// sys.modules what it imported itself.
 /// The engine's types, which are there before the package can be imported; null as long as they aren't.
 PyObject* engine_types() {
   if (!size_type()) return nullptr;
@@ -43,6 +41,8 @@ PyObject* module_named(const std::string& name) {
   return name == "terra" ? engine_types() : PyImport_ImportModule(name.c_str());
 }
 
+/// "list", "math" or "_collections.deque". Only modules that are part of the interpreter: a program must find in
+/// sys.modules what it imported itself.
 PyObject* holder_of(const char* where) {
   if (!std::strcmp(where, "generator")) return Py_NewRef(reinterpret_cast<PyObject*>(&PyGen_Type));
   if (const char* dot = std::strchr(where, '.')) {
@@ -152,6 +152,8 @@ bool makes_text(const CallSite& site) {
   static PyObject* const repr = PyDict_GetItemString(PyEval_GetBuiltins(), "repr");
   return site.callee == reinterpret_cast<PyObject*>(&PyUnicode_Type) || site.callee == repr;
 }
+
+Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
 
 std::vector<Value> everything(ShadowFrame& f) {
   std::vector<Value> all = arguments(f);

@@ -109,8 +109,12 @@ std::vector<Value> keys_of(Recording& r, Value& source);
 /// "list.append", "time.time": for people.
 std::string callable_name(PyObject* callee);
 
+/// CallModel::after where what it makes is a fact.
+Value end_fact(Recording& r, ShadowFrame& f, PyObject* result);
 /// Says so and stops when a call has other arguments than these many positional ones.
 bool plain_arguments(Recording& r, ShadowFrame& f, size_t least, size_t most);
+/// The same of a method of a container, which has to be one `of_kind`.
+bool container_arguments(Recording& r, ShadowFrame& f, bool (*of_kind)(PyObject*), size_t least, size_t most);
 /// Repeats the very method call on an outside container: for changes that need no more than the same arguments.
 void repeat_call(Recording& r, ShadowFrame& f);
 /// Says that an exception of a function of numbers and strings follows from them: they become facts.

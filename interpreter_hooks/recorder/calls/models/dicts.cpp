@@ -7,30 +7,32 @@
 
 namespace terra::capture {
 
+namespace {
+
+/// Stores under a key that the target may have already.
+void store_entry(Recording& r, Value& target, const Value& key, const Value& value) {
+  r.dict_store(target, key, value, r.entry(r.shadow(target), key.object) != nullptr);
+}
+
+}  // namespace
+
 /// Stores every entry of `source` in `target`, in order.
 void copy_entries(Recording& r, Value& source, Value& target) {
   for (Value& key : r.elements(source)) {
     Value value = r.dict_item(source, key);
     if (!r.alive()) return;
-    r.dict_store(target, key, value, r.entry(r.shadow(target), key.object) != nullptr);
+    store_entry(r, target, key, value);
   }
 }
 
 namespace {
 
-bool has_entries(Recording& r, ShadowFrame& f, size_t least, size_t most) {
-  if (!plain_arguments(r, f, least, most)) return false;
-  if (is_dict(arguments(f)[0].object)) return true;
-  r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(arguments(f)[0].object)->tp_name);
-  return false;
-}
-
 void begin_keyed(Recording& r, ShadowFrame& f) {
-  if (!has_entries(r, f, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
+  if (!container_arguments(r, f, is_dict, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
   f.pending.extra = r.dict_item(arguments(f)[0], arguments(f)[1]);
 }
 void begin_get(Recording& r, ShadowFrame& f) {
-  if (has_entries(r, f, 2, 3) && !lacks_number(r, arguments(f)[0], arguments(f)[1])) begin_keyed(r, f);
+  if (container_arguments(r, f, is_dict, 2, 3) && !lacks_number(r, arguments(f)[0], arguments(f)[1])) begin_keyed(r, f);
 }
 Value end_get(Recording&, ShadowFrame& f, PyObject* result) {
   if (f.pending.extra.known()) return f.pending.extra;
@@ -49,7 +51,6 @@ Value end_pop(Recording& r, ShadowFrame& f, PyObject* result) {
   r.dict_delete(in[0], in[1]);
   return f.pending.extra;
 }
-Value end_contains(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
 
 void begin_whole(Recording& r, ShadowFrame& f) {
   if (!f.pending.call.keywords.empty() || arguments(f).size() > 2) {
@@ -108,7 +109,7 @@ Value end_popitem(Recording& r, ShadowFrame& f, PyObject* result) {
   return r.make_sequence(result, {key, f.pending.extra});
 }
 void begin_move_to_end(Recording& r, ShadowFrame& f) {
-  if (!has_entries(r, f, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
+  if (!container_arguments(r, f, is_dict, 2, 3) || !r.prepare_key(arguments(f)[1])) return;
   if (arguments(f).size() > 2) read_end(r, arguments(f)[2]);
   r.know_keys(arguments(f)[0]);
   r.dict_item(arguments(f)[0], arguments(f)[1]);
@@ -153,13 +154,12 @@ void store_pairs(Recording& r, const std::vector<Value>& pairs, Value target) {
     if (!is_sequence(pair.object)) return r.stop(Reason::UnmodelledContainer, "pairs of a dict");
     std::vector<Value> two = r.items(pair);
     if (two.size() != 2 || !r.prepare_key(two[0])) return r.stop(Reason::UnmodelledContainer, "pairs of a dict");
-    r.dict_store(target, two[0], two[1], r.entry(r.shadow(target), two[0].object) != nullptr);
+    store_entry(r, target, two[0], two[1]);
   }
 }
 void store_keywords(Recording& r, ShadowFrame& f, Value target) {
   for (size_t i = 0; i < f.pending.call.keywords.size(); i++) {
-    PyObject* name = f.pending.call.keywords[i];
-    r.dict_store(target, name, f.pending.call.keyword_values[i], r.entry(r.shadow(target), name) != nullptr);
+    store_entry(r, target, Value::fact(f.pending.call.keywords[i]), f.pending.call.keyword_values[i]);
   }
 }
 Value end_update(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -235,8 +235,7 @@ void begin_fromkeys(Recording& r, ShadowFrame& f) {
 Value end_fromkeys(Recording& r, ShadowFrame& f, PyObject* result) {
   Value made = r.fresh(result).self;
   for (Value& key : f.pending.in) {
-    const Value value = arguments(f).size() > 2 ? arguments(f)[2] : Value::fact(Py_None);
-    r.dict_store(made, key, value, r.entry(r.shadow(made), key.object) != nullptr);
+    store_entry(r, made, key, arguments(f).size() > 2 ? arguments(f)[2] : Value::fact(Py_None));
   }
   return made;
 }
@@ -290,7 +289,7 @@ constexpr CallModel models[] = {
     {"dict", "get", begin_get, end_get, kReads},
     {"dict", "setdefault", begin_keyed, end_setdefault, kChanges | kKeeps},
     {"dict", "pop", begin_keyed, end_pop, kChanges},
-    {"dict", "__contains__", begin_keyed, end_contains},
+    {"dict", "__contains__", begin_keyed, end_fact},
     {"dict", "items", begin_whole, end_view<Iterator::Items>},
     {"dict", "keys", begin_whole, end_view<Iterator::Keys>},
     {"dict", "values", begin_whole, end_view<Iterator::Values>},

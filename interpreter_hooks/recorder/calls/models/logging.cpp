@@ -141,11 +141,9 @@ Value end_log(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 
-/// What is done between taking the lock and giving it back is done by effects, between which nothing else runs.
-Value end_lock(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
-
 constexpr CallModel model = {"logging", "_log", nullptr, end_log, kUnseen};
-constexpr CallModel lock_model = {"logging", "_acquireLock", nullptr, end_lock, kUnseen};
+/// What is done between taking the lock and giving it back is done by effects, between which nothing else runs.
+constexpr CallModel lock_model = {"logging", "_acquireLock", nullptr, end_fact, kUnseen};
 
 /// The innermost frame that isn't the module's own.
 ShadowFrame* place_of_call(Recording& r) {

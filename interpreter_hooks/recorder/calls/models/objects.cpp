@@ -18,8 +18,6 @@ bool is_union(PyObject* object) { return terra_class_is(Py_TYPE(object), "types.
 
 namespace {
 
-Value fact_result(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
-
 bool constant_name(Recording& r, ShadowFrame& f, PyObject** name) {
   auto& in = arguments(f);
   if (in.size() < 2 || !PyUnicode_CheckExact(in[1].object)) {
@@ -301,8 +299,6 @@ Value end_module_init(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 
-Value end_nothing(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
-
 /// object.__new__(cls), tuple.__new__(cls, items): the first argument is the type whose __new__ it is.
 void begin_new(Recording& r, ShadowFrame& f) {
   auto& in = arguments(f);
@@ -361,8 +357,8 @@ constexpr CallModel models[] = {
     {"_abc", "_abc_instancecheck", begin_abc_check, end_abc_check},
     {"_abc", "_abc_subclasscheck", begin_abc_check, end_abc_check},
     {"builtins", "issubclass", look_at_type, end_isinstance, kAsksTruth},
-    {"builtins", "callable", look_at_type, fact_result},
-    {"builtins", "type", begin_type, fact_result},
+    {"builtins", "callable", look_at_type, end_fact},
+    {"builtins", "type", begin_type, end_fact},
     {"builtins", "getattr", begin_getattr, end_getattr, kNothing, raised_getattr},
     {"builtins", "hasattr", begin_getattr, end_hasattr},
     {"builtins", "setattr", begin_setattr, end_setattr, kChanges},
@@ -370,7 +366,7 @@ constexpr CallModel models[] = {
     {"builtins", "delattr", begin_delattr, end_delattr, kChanges},
     {"builtins", "vars", begin_vars, end_vars},
     {"sys.implementation", "__class__", nullptr, end_namespace},
-    {"object", "__init__", nullptr, end_nothing},
+    {"object", "__init__", nullptr, end_fact},
     {"terra.ModuleBase", "__init__", begin_module_init, end_module_init},
     {"builtins", "super", nullptr, end_super},
 };

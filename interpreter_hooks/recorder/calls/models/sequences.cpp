@@ -15,6 +15,13 @@ bool plain_arguments(Recording& r, ShadowFrame& f, size_t least, size_t most) {
   return false;
 }
 
+bool container_arguments(Recording& r, ShadowFrame& f, bool (*of_kind)(PyObject*), size_t least, size_t most) {
+  if (!plain_arguments(r, f, least, most)) return false;
+  if (of_kind(arguments(f)[0].object)) return true;
+  r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(arguments(f)[0].object)->tp_name);
+  return false;
+}
+
 void repeat_call(Recording& r, ShadowFrame& f) {
   Shadow& target = r.shadow(arguments(f)[0]);
   if (target.fresh()) return;
@@ -39,20 +46,13 @@ void append_item(Recording& r, Value& list, const Value& value) {
 
 namespace {
 
-bool has_items(Recording& r, ShadowFrame& f, size_t least, size_t most) {
-  if (!plain_arguments(r, f, least, most)) return false;
-  if (is_sequence(arguments(f)[0].object)) return true;
-  r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(arguments(f)[0].object)->tp_name);
-  return false;
-}
-
 Value end_append(Recording& r, ShadowFrame& f, PyObject* result) {
-  if (has_items(r, f, 2, 2)) append_item(r, arguments(f)[0], arguments(f)[1]);
+  if (container_arguments(r, f, is_sequence, 2, 2)) append_item(r, arguments(f)[0], arguments(f)[1]);
   return Value::fact(result);
 }
 
 void begin_extend(Recording& r, ShadowFrame& f) {
-  if (!has_items(r, f, 2, 2)) return;
+  if (!container_arguments(r, f, is_sequence, 2, 2)) return;
   if (arguments(f)[0].object == arguments(f)[1].object)
     r.stop(Reason::UnmodelledContainer, "a list extended by itself");
   r.know_length(arguments(f)[0]);
@@ -69,7 +69,7 @@ Value end_extend(Recording& r, ShadowFrame& f, PyObject* result) {
 
 /// Positions are about to change: everything is read at its place before.
 void begin_whole(Recording& r, ShadowFrame& f) {
-  if (!has_items(r, f, 1, 3)) return;
+  if (!container_arguments(r, f, is_sequence, 1, 3)) return;
   r.read_items(arguments(f)[0]);
   if (arguments(f).size() > 1) r.read_index(arguments(f)[1]);
 }
@@ -151,13 +151,12 @@ Value end_sort(Recording& r, ShadowFrame& f, PyObject* result) {
 // ---- searching ----
 
 void begin_search(Recording& r, ShadowFrame& f) {
-  if (has_items(r, f, 2, 2)) r.read_to_search(arguments(f)[0], arguments(f)[1]);
+  if (container_arguments(r, f, is_sequence, 2, 2)) r.read_to_search(arguments(f)[0], arguments(f)[1]);
 }
 void begin_count(Recording& r, ShadowFrame& f) {
-  if (!has_items(r, f, 2, 2)) return;
+  if (!container_arguments(r, f, is_sequence, 2, 2)) return;
   for (Value& item : r.items(arguments(f)[0])) r.read_to_compare(item, arguments(f)[1]);
 }
-Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
 /// Where what was removed had been. Of objects that are compared by what they hold it is known by where the shadow and
 /// the list part.
 size_t removed_from(const std::vector<Value>& before, PyObject* list, PyObject* key) {
@@ -212,10 +211,10 @@ Value end_append_left(Recording& r, ShadowFrame& f, PyObject* result) {
   return Value::fact(result);
 }
 void begin_deque_whole(Recording& r, ShadowFrame& f) {
-  if (has_items(r, f, 1, 2)) r.read_items(arguments(f)[0]);
+  if (container_arguments(r, f, is_sequence, 1, 2)) r.read_items(arguments(f)[0]);
 }
 void begin_deque_extend(Recording& r, ShadowFrame& f) {
-  if (!has_items(r, f, 2, 2)) return;
+  if (!container_arguments(r, f, is_sequence, 2, 2)) return;
   r.read_items(arguments(f)[0]);
   if (!is_sequence(arguments(f)[1].object)) return r.stop(Reason::UnmodelledIteration, "deque.extend of an iterator");
   arguments(f)[1] = r.snapshot(arguments(f)[1]);

@@ -118,17 +118,10 @@ void change(Recording& r, ShadowFrame& f, const std::vector<Value>& keys) {
   repeat_call(r, f);
 }
 
-bool is_set_call(Recording& r, ShadowFrame& f, size_t least, size_t most) {
-  if (!plain_arguments(r, f, least, most)) return false;
-  if (is_set(arguments(f)[0].object)) return true;
-  r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(arguments(f)[0].object)->tp_name);
-  return false;
-}
-
 // ---- one element ----
 
 void begin_element(Recording& r, ShadowFrame& f) {
-  if (!is_set_call(r, f, 2, 2) || !r.prepare_key(arguments(f)[1])) return;
+  if (!container_arguments(r, f, is_set, 2, 2) || !r.prepare_key(arguments(f)[1])) return;
   f.pending.extra = Value::fact(r.set_has(arguments(f)[0], arguments(f)[1]) ? Py_True : Py_False);
 }
 Value end_add(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -149,12 +142,11 @@ Value end_discard(Recording& r, ShadowFrame& f, PyObject* result) {
   repeat_call(r, f);
   return Value::fact(result);
 }
-Value end_contains(Recording&, ShadowFrame&, PyObject* result) { return Value::fact(result); }
 
 // ---- many elements: union, intersection, ... and their in-place forms ----
 
 void begin_whole(Recording& r, ShadowFrame& f) {
-  if (!is_set_call(r, f, 1, 8)) return;
+  if (!container_arguments(r, f, is_set, 1, 8)) return;
   for (Value& value : arguments(f)) tell_apart(r, arguments(f)[0], keys_of(r, value));
 }
 template <Word code>
@@ -174,7 +166,6 @@ Value end_clear(Recording& r, ShadowFrame& f, PyObject* result) {
   change(r, f, {});
   return Value::fact(result);
 }
-Value end_fact(Recording& r, ShadowFrame&, PyObject* result) { return Value::fact(r.hold(result)); }
 
 // ---- the constructors ----
 
@@ -217,7 +208,7 @@ constexpr CallModel models[] = {
     {"set", "update", begin_whole, end_combine<TERRA_OR>, kChanges | kKeeps},
     {"set", "difference_update", begin_whole, end_combine<TERRA_SUBTRACT>, kChanges},
     {"set", "intersection_update", begin_whole, end_combine<TERRA_AND>, kChanges},
-    FOR_BOTH("__contains__", begin_element, end_contains),
+    FOR_BOTH("__contains__", begin_element, end_fact),
     FOR_BOTH("union", begin_whole, end_combine<TERRA_OR>),
     FOR_BOTH("intersection", begin_whole, end_combine<TERRA_AND>),
     FOR_BOTH("difference", begin_whole, end_combine<TERRA_SUBTRACT>),
