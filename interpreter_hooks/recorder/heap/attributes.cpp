@@ -18,8 +18,6 @@ namespace {
 
 PyObject* interned(const char* text) { return PyUnicode_InternFromString(text); }
 
-std::string text_of(PyObject* name) { return utf8_of(name); }
-
 bool is_data_descriptor(PyObject* found) { return found && Py_TYPE(found)->tp_descr_set; }
 
 /// A field of an object that was defined in C.
@@ -31,13 +29,13 @@ bool is_c_descriptor(PyObject* found) {
 /// The C getters whose result follows from guarded facts; the names of functions and classes can be assigned.
 bool is_fixed(PyObject* name) {
   static const std::set<std::string> names = {"__class__", "__name__", "__qualname__", "__module__", "__doc__"};
-  return names.count(text_of(name)) != 0;
+  return names.count(utf8_of(name)) != 0;
 }
 
 /// What tells the size of an array of numpy: numbers, and a tuple of them.
 bool is_array_size(PyObject* object, PyObject* name) {
   static const std::set<std::string> names = {"shape", "ndim", "size", "itemsize", "nbytes"};
-  return terra_class_is(Py_TYPE(object), "numpy.ndarray") && names.count(text_of(name)) != 0;
+  return terra_class_is(Py_TYPE(object), "numpy.ndarray") && names.count(utf8_of(name)) != 0;
 }
 
 /// The getter is called in each run.
@@ -45,7 +43,7 @@ Value read_by_getter(Recording& r, Value& owner, PyObject* name, PyObject* gette
   r.guard_type(owner.object);
   PyObject* get = PyObject_GetAttrString(getter, "__get__");
   const Shadow& known = r.shadow(owner);
-  Value value = r.asked_again(get, known.self, r.hold(result), known.path + "." + text_of(name));
+  Value value = r.asked_again(get, known.self, r.hold(result), known.path + "." + utf8_of(name));
   Py_DECREF(get);
   return value;
 }
@@ -74,7 +72,7 @@ Value class_value(Recording& r, PyTypeObject* type, PyObject* name, PyObject* fo
   if (Value* own = written_on_class(r, type, name)) return *own;
   if (is_atom(found) || is_tensor(found)) {
     return r.read(Op::ClassAttribute, no_register, {word_of(r.file().watch(type)), word_of(r.file().keep(name))}, found,
-                  std::string(type->tp_name) + "." + text_of(name));
+                  std::string(type->tp_name) + "." + utf8_of(name));
   }
   r.look_up(type, name);
   r.descriptor_facts(found);
@@ -91,7 +89,7 @@ bool is_generic_getattribute(PyObject* hook) {
 bool is_dict_getter(PyObject* object, PyObject* name, PyObject* found) {
   PyTypeObject* kind = Py_TYPE(found);
   return (kind == &PyGetSetDescr_Type || kind == &PyMemberDescr_Type) && !is_tensor(object) &&
-         text_of(name) == "__dict__" && terra_instance_dict(object);
+         utf8_of(name) == "__dict__" && terra_instance_dict(object);
 }
 
 /// Position of the item that a field of a named tuple stands for: of one made by collections.namedtuple or by an op;
@@ -140,10 +138,6 @@ Access module_object_access(PyObject* module, PyObject* name) {
   }
   return Access::None;
 }
-
-}  // namespace
-
-namespace {
 
 /// As Objects/typeobject.c has them.
 struct Super {
@@ -211,7 +205,7 @@ Access Recording::way_to(Value& owner, PyObject* name, PyObject** found) {
   if (is_tensor(object)) {
     if (!is_data_descriptor(*found) && terra_instance_attribute(object, name)) return Access::Instance;
     if (*found && PyFunction_Check(*found)) return Access::Class;
-    return text_of(name) == "__class__" ? Access::Fixed : Access::Tensor;
+    return utf8_of(name) == "__class__" ? Access::Fixed : Access::Tensor;
   }
   bool terra_module = is_module(object) && module_reads_plainly(object);
   if (type->tp_getattro != PyObject_GenericGetAttr && !terra_module) {
@@ -222,7 +216,7 @@ Access Recording::way_to(Value& owner, PyObject* name, PyObject** found) {
   if (is_data_descriptor(*found)) {
     if (PyExceptionInstance_Check(object) && is_c_descriptor(*found)) return Access::Exception;
     if (PyFunction_Check(object) && is_fixed(name)) {
-      const bool stays = text_of(name) == "__class__" || (find(object) && find(object)->fresh());
+      const bool stays = utf8_of(name) == "__class__" || (find(object) && find(object)->fresh());
       return stays ? Access::Fixed : Access::Getter;
     }
     if (is_tuple(object) && field_of(*found) >= 0) return Access::TupleField;
@@ -289,11 +283,11 @@ Value Recording::instance_attribute(Value& owner, PyObject* name, PyObject* valu
   auto seen = known.attributes.find(name);
   if (seen != known.attributes.end() && seen->second.known()) return seen->second;
   if (known.fresh()) {
-    stop(Reason::UnknownOrigin, "attribute " + text_of(name) + " of a new " + Py_TYPE(owner.object)->tp_name);
+    stop(Reason::UnknownOrigin, "attribute " + utf8_of(name) + " of a new " + Py_TYPE(owner.object)->tp_name);
     return {};
   }
   Value result =
-      read(Op::Attribute, reg_of(known.self), {word_of(file().keep(name))}, value, known.path + "." + text_of(name));
+      read(Op::Attribute, reg_of(known.self), {word_of(file().keep(name))}, value, known.path + "." + utf8_of(name));
   return shadow(owner).attributes[name] = result;
 }
 
@@ -305,11 +299,11 @@ Value slot_value(Recording& r, Value& owner, PyObject* name, PyObject* found, Py
   if (seen != known.attributes.end() && seen->second.known()) return seen->second;
   PyMemberDef* member = reinterpret_cast<PyMemberDescrObject*>(found)->d_member;
   if (known.fresh() || member->type != T_OBJECT_EX) {
-    r.stop(Reason::UnmodelledAttribute, text_of(name));
+    r.stop(Reason::UnmodelledAttribute, utf8_of(name));
     return {};
   }
   Value result = r.read(Op::Slot, r.reg_of(known.self), {static_cast<Word>(member->offset)}, value,
-                        known.path + "." + text_of(name));
+                        known.path + "." + utf8_of(name));
   return r.shadow(owner).attributes[name] = result;
 }
 
@@ -326,7 +320,7 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
     if (value.known()) return value;
     // Its absence is guarded.
   }
-  r.stop(Reason::UnmodelledAttribute, path + "." + text_of(name));
+  r.stop(Reason::UnmodelledAttribute, path + "." + utf8_of(name));
   return {};
 }
 
@@ -336,16 +330,16 @@ Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
   PyObject* meta = r.look_up(Py_TYPE(object), name);
   if (is_data_descriptor(meta)) {
     if (!is_fixed(name)) {
-      r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+      r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + utf8_of(name));
       return {};
     }
-    const bool stays = !is_changeable(type) || text_of(name) == "__class__";
+    const bool stays = !is_changeable(type) || utf8_of(name) == "__class__";
     return stays ? Value::fact(r.hold(result)) : read_by_getter(r, owner, name, meta, result);
   }
   r.descriptor_facts(meta);
   PyObject* found = _PyType_Lookup(type, name);
   if (!found) {
-    r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+    r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + utf8_of(name));
     return {};
   }
   if (result == found) return class_value(r, type, name, found);
@@ -354,7 +348,7 @@ Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
     return bound_method(r, result, Value::fact(r.hold(PyMethod_GET_FUNCTION(result))), Value::fact(object));
   }
   if (PyFunction_Check(result) || PyCFunction_Check(result)) return Value::fact(r.hold(result));
-  r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+  r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + utf8_of(name));
   return {};
 }
 
@@ -373,7 +367,7 @@ Value found_on_class(Recording& r, Value& owner, PyObject* name, PyObject* found
     made.receiver = owner;
     return made.self;
   }
-  r.stop(Reason::UnmodelledAttribute, text_of(name));
+  r.stop(Reason::UnmodelledAttribute, utf8_of(name));
   return {};
 }
 
@@ -393,7 +387,7 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
   Shadow& known = r.shadow(owner);
   Value receiver = known.receiver;
   if (!receiver.known()) {
-    r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
+    r.stop(Reason::UnmodelledAttribute, "super()." + utf8_of(name));
     return {};
   }
   PyTypeObject* type =
@@ -411,7 +405,7 @@ Value super_value(Recording& r, Value& owner, PyObject* name, PyObject* result) 
     return made.self;
   }
   if (PyType_HasFeature(Py_TYPE(result), Py_TPFLAGS_METHOD_DESCRIPTOR)) return Value::fact(r.hold(result));
-  r.stop(Reason::UnmodelledAttribute, "super()." + text_of(name));
+  r.stop(Reason::UnmodelledAttribute, "super()." + utf8_of(name));
   return {};
 }
 
@@ -509,7 +503,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
     case Access::None:
     case Access::Opaque: break;
   }
-  stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + text_of(name));
+  stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + utf8_of(name));
   return {};
 }
 

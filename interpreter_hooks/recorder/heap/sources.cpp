@@ -223,12 +223,9 @@ Value Recording::classify(Register reg, PyObject* object, const std::string& pat
     return Value::fact(hold(object));
   }
   if (Shadow* known = find(object)) {
-    if (known->fresh() && !is_tensor(object)) {
-      stop(Reason::UnknownOrigin, path + " holds an object made inside");
-      return known->self;
-    }
     if (known->fresh()) {
-      stop(Reason::UnknownOrigin, path + " holds a tensor made inside");
+      stop(Reason::UnknownOrigin,
+           path + (is_tensor(object) ? " holds a tensor made inside" : " holds an object made inside"));
       return known->self;
     }
     guard(Op::Same, reg, {}, reg_of(known->self));

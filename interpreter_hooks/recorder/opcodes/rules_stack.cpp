@@ -95,8 +95,6 @@ void delete_global(Recording& r, ShadowFrame& f) {
   r.dict_delete(globals, Value::fact(f.name(f.pending.arg)));
 }
 
-void load_assertion_error(Recording&, ShadowFrame& f) { f.push(Value::fact(f.real(1))); }
-
 constexpr Rule rules[] = {
     {TERRA_NOP, nullptr, nullptr},
     {TERRA_RESUME, nullptr, nullptr},
@@ -115,7 +113,7 @@ constexpr Rule rules[] = {
     {TERRA_STORE_GLOBAL, begin_store_global, store_global},
     {TERRA_DELETE_DEREF, begin_delete_deref, delete_deref},
     {TERRA_DELETE_GLOBAL, begin_delete_global, delete_global},
-    {TERRA_LOAD_ASSERTION_ERROR, nullptr, load_assertion_error},
+    {TERRA_LOAD_ASSERTION_ERROR, nullptr, load_const},
 };
 
 }  // namespace

@@ -318,11 +318,10 @@ void Loops::rely_on(const std::vector<Value>& numbers) {
 
 /// The other way, the `for` loops around would be left in another round, or do something else in this one.
 void Loops::decided() {
-  if (watching_) leave_loops_around();
+  if (watching_) decided_by_value();
 }
-void Loops::decided_by_value() { leave_loops_around(); }
 
-void Loops::leave_loops_around() {
+void Loops::decided_by_value() {
   for (const ShadowFrame* f : r_.frames_) {
     const int count = terra_code_units(f->code), here = f->pending.offset;
     for (int offset = 0, before = 0; offset <= here && offset < count; offset = f->instructions[offset].next) {

@@ -132,7 +132,6 @@ class Loops {
   void replaced(Watch& watch, const graph::Rolled& rolled, size_t branch);
   void replace_branches(size_t first, size_t count);
   void number_branches();
-  void leave_loops_around();
   std::vector<graph::TraceId> used_behind(const Watch& watch, std::vector<graph::TraceId> outputs) const;
   std::string place_of(const ShadowFrame& frame, int offset) const;
 
