@@ -3,12 +3,7 @@
 import contextlib
 
 from ._names import lazily
-from ._no_device import (  # noqa: F401
-    device_count, empty_cache, get_arch_list, get_gencode_flags, get_rng_state_all, is_available, is_bf16_supported,
-    is_initialized, manual_seed, manual_seed_all, max_memory_allocated, max_memory_reserved, memory_allocated,
-    memory_reserved, memory_stats, reset_accumulated_memory_stats, reset_peak_memory_stats, seed, seed_all,
-    set_rng_state_all, synchronize,
-)  # fmt: skip
+from ._no_device import *  # noqa: F401,F403
 
 __all__ = ["current_device", "device", "device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
 
