@@ -41,16 +41,18 @@ class Resize(nn.Module):
         )
 
 
-class CenterCrop(nn.Module):
+class _Cropping(nn.Module):
     def __init__(self, size):
         super().__init__()
         self.size = pair_of(size, "Please provide only two dimensions (h, w) for size.")
 
-    def forward(self, img):
-        return F.center_crop(img, self.size)
-
     def __repr__(self):
         return f"{type(self).__name__}(size={self.size})"
+
+
+class CenterCrop(_Cropping):
+    def forward(self, img):
+        return F.center_crop(img, self.size)
 
 
 class Pad(nn.Module):
@@ -175,18 +177,11 @@ class RandomResizedCrop(nn.Module):
         )
 
 
-class FiveCrop(nn.Module):
+class FiveCrop(_Cropping):
     """The four corners and the middle."""
-
-    def __init__(self, size):
-        super().__init__()
-        self.size = pair_of(size, "Please provide only two dimensions (h, w) for size.")
 
     def forward(self, img):
         return F.five_crop(img, self.size)
-
-    def __repr__(self):
-        return f"{type(self).__name__}(size={self.size})"
 
 
 class TenCrop(nn.Module):
