@@ -60,15 +60,10 @@ std::shared_ptr<SymbolicStorage> NestedInputs::memory_of(const std::shared_ptr<S
   return inner;
 }
 
-const NestedInputs::Memory* NestedInputs::find_outer(const SymbolicStorage* storage) const {
+const NestedInputs::Memory* NestedInputs::find(std::shared_ptr<SymbolicStorage> Memory::*side,
+                                               const SymbolicStorage* storage) const {
   const auto found =
-      std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.outer.get() == storage; });
-  return found == memory_.end() ? nullptr : &*found;
-}
-
-const NestedInputs::Memory* NestedInputs::find_inner(const SymbolicStorage* storage) const {
-  const auto found =
-      std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return m.inner.get() == storage; });
+      std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) { return (m.*side).get() == storage; });
   return found == memory_.end() ? nullptr : &*found;
 }
 

@@ -46,13 +46,14 @@ class NestedInputs {
   /// What the inputs stand for, in order.
   const std::vector<ValueId>& operands() const { return operands_; }
 
-  const Memory* find_outer(const SymbolicStorage* storage) const;
-  const Memory* find_inner(const SymbolicStorage* storage) const;
+  const Memory* find_outer(const SymbolicStorage* storage) const { return find(&Memory::outer, storage); }
+  const Memory* find_inner(const SymbolicStorage* storage) const { return find(&Memory::inner, storage); }
   /// Throws LoopRefused where a pass over the tape inside has left gradients outside, or where memory is written that
   /// another tensor may be as well.
   void check() const;
 
  private:
+  const Memory* find(std::shared_ptr<SymbolicStorage> Memory::*side, const SymbolicStorage* storage) const;
   Tensor stand_in(const Tensor& t);
   std::shared_ptr<SymbolicStorage> memory_of(const std::shared_ptr<SymbolicStorage>& outer);
 
