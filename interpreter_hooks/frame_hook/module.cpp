@@ -15,7 +15,7 @@ PyObject* text(const std::string& s) {
   return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
 }
 
-/// Puts a new reference at the end of a list. Where there is none, or no room for it, the list goes: an exception is
+/// Puts a new reference at the end of a list. Where it is null, or has no room there, the list goes: an exception is
 /// set.
 void append(PyObject*& list, PyObject* row) {
   if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
@@ -25,7 +25,8 @@ void append(PyObject*& list, PyObject* row) {
 PyObject* function_of(PyObject* callable) {
   return PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
 }
-CodeRecord* record_of(PyObject* function) {
+/// Null for one that was never called under capture.
+CodeRecord* known_record(PyObject* function) {
   return find_record(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function)));
 }
 
@@ -57,7 +58,7 @@ CodeRecord* record_of_callable(PyObject* callable, const char* purpose, bool& kn
   PyObject* function = function_of(callable);
   known = PyFunction_Check(function);
   drop_stale_entries();
-  if (known) return record_of(function);
+  if (known) return known_record(function);
   PyErr_Format(PyExc_TypeError, "%s() needs a Python function or method, not a %s", purpose,
                Py_TYPE(callable)->tp_name);
   return nullptr;
@@ -122,7 +123,7 @@ PyObject* capture_graph_seconds(PyObject*, PyObject* args) {
 PyObject* capture_frame(PyObject*, PyObject* callable) {
   PyObject* function = function_of(callable);
   CodeRecord nothing;
-  CodeRecord* record = PyFunction_Check(function) ? record_of(function) : nullptr;
+  CodeRecord* record = PyFunction_Check(function) ? known_record(function) : nullptr;
   if (!record) record = &nothing;
   long served = record->useful_hits;
   for (const std::shared_ptr<CodeRecord>& rest : record->rests) served = std::max(served, rest->useful_hits);
