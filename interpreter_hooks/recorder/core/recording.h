@@ -187,7 +187,8 @@ class Recording {
   /// frame leaves alone may be anything there.
   Value& local(ShadowFrame& frame, int index);
   /// Emits a read and classifies what it found in the recorded run.
-  Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path);
+  Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path,
+             Register second = no_register);
   Value classify(Register reg, PyObject* object, const std::string& path);
   void guard(Op op, Register a, std::vector<Word> operands = {}, Register b = no_register);
   /// A guard on a tensor's type, dtype, sizes and the like, as far as they are facts.
@@ -389,6 +390,7 @@ class Recording {
   Access way_to(Value& owner, PyObject* name, PyObject** found);
   void know_attribute_names(Value& dict);
   void adopt_generator(PyObject* object, Register self, const std::string& path);
+  Register emit_read(Op op, Register a, Register b, const std::vector<Word>& operands, std::string name, bool owned);
   void generator_ended(PyObject* generator);
   bool left_suspended() const;
   void move_iterators();

@@ -80,9 +80,8 @@ Value Recording::item_of_grown(Value& sequence, Py_ssize_t index) {
   if (index >= 0) return read(Op::Item, reg_of(known.self), {static_cast<Word>(index)}, object, path);
   if (is_number(object)) speculation_.relax(path);  // what was appended last is seldom what it was before
   PyObject* from_end = hold_new(PyLong_FromSsize_t(index + added));
-  Register base = reg_of(known.self), at = reg_of(Value::fact(from_end)), reg = new_register(path, false, false);
-  if (alive_) entry_->entry.emit(Op::ItemOf, reg, base, at);
-  return classify(reg, object, path);
+  const Register base = reg_of(known.self), at = reg_of(Value::fact(from_end));
+  return read(Op::ItemOf, base, {}, object, path, at);
 }
 
 bool Recording::tail_of_grown(Value& sequence, Py_ssize_t count, std::vector<Value>& tail) {

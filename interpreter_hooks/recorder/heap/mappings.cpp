@@ -99,8 +99,8 @@ void Recording::know_attribute_names(Value& dict) {
   if (shadow(owner).names_changed)
     return stop(Reason::UnmodelledContainer, "the __dict__ of an object that was changed");
   known.keys_known = true;
-  Register reg = new_register(shadow(owner).path + ".__dict__", false, false);
-  if (alive_) entry_->entry.emit(Op::InstanceDict, reg, reg_of(owner), no_register);
+  const Register self = reg_of(owner);
+  const Register reg = emit_read(Op::InstanceDict, self, no_register, {}, shadow(owner).path + ".__dict__", false);
   PyObject* keys = PyDict_Keys(dict.object);
   PyObject* names = keys ? PyList_AsTuple(keys) : nullptr;
   if (names) guard(Op::Keys, reg, {word_of(file().keep(names)), 0});
@@ -187,10 +187,8 @@ Value Recording::dict_item(Value& dict, const Value& key) {
   if (by_value) {
     value = read(Op::Key, reg_of(known.self), {word_of(file().keep(name))}, object, path);
   } else {
-    Register self = reg_of(known.self), key_reg = reg_of(key);
-    Register reg = new_register(path, false, false);
-    if (alive_) entry_->entry.emit(Op::KeyOf, reg, self, key_reg);
-    value = classify(reg, object, path);
+    const Register self = reg_of(known.self), key_reg = reg_of(key);
+    value = read(Op::KeyOf, self, {}, object, path, key_reg);
   }
   Shadow& after = shadow(dict);
   if (Shadow::Entry* place = entry(after, name)) {

@@ -167,22 +167,24 @@ Value& Recording::local(ShadowFrame& f, int index) {
   return place;
 }
 
-Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path) {
-  Register reg = new_register(path, false, false);
-  if (alive_) entry_->entry.emit(op, reg, base, no_register, operands);
-  return classify(reg, found, path);
+Register Recording::emit_read(Op op, Register a, Register b, const std::vector<Word>& operands, std::string name,
+                              bool owned) {
+  const Register reg = new_register(std::move(name), owned, false);
+  if (alive_) entry_->entry.emit(op, reg, a, b, operands);
+  return reg;
+}
+
+Value Recording::read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path,
+                      Register second) {
+  return classify(emit_read(op, base, second, operands, path, false), found, path);
 }
 
 Register Recording::version_register(Register tensor) {
-  Register reg = new_register(file().name(tensor) + "._version", true, false);
-  if (alive_) entry_->entry.emit(Op::Version, reg, tensor, no_register);
-  return reg;
+  return emit_read(Op::Version, tensor, no_register, {}, file().name(tensor) + "._version", true);
 }
 
 Register Recording::gradient_register(Register tensor, const std::string& name, bool unhooked) {
-  Register reg = new_register(name + ".grad", true, false);
-  if (alive_) entry_->entry.emit(Op::Gradient, reg, tensor, no_register, {Word{unhooked}});
-  return reg;
+  return emit_read(Op::Gradient, tensor, no_register, {Word{unhooked}}, name + ".grad", true);
 }
 
 /// Whether the number at `path` is an input: known to differ between calls, or about to be replaced by the very code
@@ -415,8 +417,8 @@ Value Recording::host(Op op, Register a, Register b, std::vector<Word> operands,
 }
 
 Value Recording::restless_number(PyObject* callee, PyObject* result) {
-  Register dst = new_register(short_text(callee), true, false);
-  if (alive_) entry_->entry.emit(Op::Call, dst, no_register, no_register, call_operands(file(), callee, {}));
+  const std::vector<Word> words = call_operands(file(), callee, {});
+  const Register dst = emit_read(Op::Call, no_register, no_register, words, short_text(callee), true);
   restless_.insert(dst);
   return Value::dynamic(dst, hold(result));
 }
