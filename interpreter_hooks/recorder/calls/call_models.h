@@ -119,6 +119,8 @@ bool container_arguments(Recording& r, ShadowFrame& f, bool (*of_kind)(PyObject*
 void repeat_call(Recording& r, ShadowFrame& f);
 /// Says that an exception of a function of numbers and strings follows from them: they become facts.
 bool raised_by_numbers(Recording& r, ShadowFrame& f);
+/// The tuple `real` of the items, as each run has them.
+Value made_in_each_run(Recording& r, const std::vector<Value>& items, PyObject* real);
 /// A C callable that other C code may call without being seen: one without effects, or one that reports itself.
 bool is_harmless(PyObject* callee);
 /// An instance of classes written in Python all the way up to object: C code finds nothing in it but methods, and all

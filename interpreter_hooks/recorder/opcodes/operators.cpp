@@ -247,10 +247,7 @@ Value operator_result(Recording& r, ShadowFrame& f, Op op, Word code, PyObject* 
   }
   if (op == Op::Compare) return comparison(r, in, code, result);
   if (op == Op::Binary && code % TERRA_IN_PLACE == TERRA_REMAINDER && is_atom(result) && fits_format(r, in)) {
-    std::vector<Register> registers;
-    std::vector<Value> items = r.items(in[1]);
-    for (Value& value : items) registers.push_back(r.reg_of(value));
-    Value tuple = r.host(Op::Tuple, no_register, no_register, pack(registers), in[1].object, items);
+    const Value tuple = made_in_each_run(r, r.items(in[1]), in[1].object);
     return r.host(op, r.reg_of(in[0]), tuple.reg, {TERRA_REMAINDER}, result, {in[0], tuple});
   }
   if (op == Op::Binary && is_atom(first) && is_atom(result)) {  // "%s and %s" % (a, b)

@@ -10,7 +10,6 @@
 
 namespace terra::capture {
 
-/// An exception of a function of numbers and strings: they become facts.
 bool raised_by_numbers(Recording& r, ShadowFrame& f) {
   std::vector<Value> all = everything(f);
   if (!all_atoms(all)) return false;
@@ -18,7 +17,12 @@ bool raised_by_numbers(Recording& r, ShadowFrame& f) {
   return true;
 }
 
-/// A C callable that other C code may call without being seen: one without effects, or one that reports itself.
+Value made_in_each_run(Recording& r, const std::vector<Value>& items, PyObject* real) {
+  std::vector<Register> registers;
+  for (const Value& value : items) registers.push_back(r.reg_of(value));
+  return r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
+}
+
 bool is_harmless(PyObject* callee) { return is_op_function(callee) || (traits_of(callee) & kPure) != 0; }
 
 namespace {
@@ -52,12 +56,6 @@ PyObject* new_tuple_of(const std::vector<Value>& items) {
   for (size_t i = 0; i < items.size(); i++)
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(items[i].object));
   return tuple;
-}
-/// The tuple `real` of the items, as each run has them.
-Value made_in_each_run(Recording& r, const std::vector<Value>& items, PyObject* real) {
-  std::vector<Register> registers;
-  for (const Value& value : items) registers.push_back(r.reg_of(value));
-  return r.host(Op::Tuple, no_register, no_register, pack(registers), real, items);
 }
 /// str() or repr() of a function or class.
 bool is_text_of_one(ShadowFrame& f, const std::vector<Value>& all) {
