@@ -62,8 +62,8 @@ bool runs_for_new_instance(ShadowFrame& child, PyObject* type) {
 bool is_given(Recording& r, const std::vector<Value>& values, PyObject* function, int depth = 0) {
   return std::any_of(values.begin(), values.end(), [&](const Value& value) {
     if (value.object == function) return !value.is_fact();
-    Shadow* known = value.known() && depth < 4 ? r.find(value.object) : nullptr;
-    return known && known->iterator && is_given(r, known->iterator->children, function, depth + 1);
+    const Iterator* iterator = value.known() && depth < 4 ? r.iterator_of(value.object) : nullptr;
+    return iterator && is_given(r, iterator->children, function, depth + 1);
   });
 }
 bool is_given(Recording& r, const Pending& pending, PyObject* function) {

@@ -400,7 +400,7 @@ Value Recording::call_result(ShadowFrame& f, PyObject* result) {
     case CallSite::Instance:
       pending.used_returns = true;
       if (!pending.returns.empty() && pending.returns.back().object == result) return pending.returns.back();
-      if (Shadow* known = find(result); known && known->iterator) return known->self;  // a new generator
+      if (iterator_of(result)) return find(result)->self;  // a new generator
       break;
     case CallSite::NewInstance: {
       pending.used_returns = true;

@@ -173,6 +173,8 @@ class Recording {
   Shadow* find(PyObject* object);
   /// The same for those who ask nothing about the object (loops.h).
   Shadow* peek(PyObject* object);
+  /// How far an iterator has come that is followed; null for any other object.
+  Iterator* iterator_of(PyObject* object);
   /// The shadow of the object behind a value; makes one for facts.
   Shadow& shadow(const Value& value);
   Shadow& put(PyObject* object, Value self, bool outside, std::string path);
@@ -388,9 +390,9 @@ class Recording {
   friend class ProgramStateReader;
   ShadowFrame* new_frame(TerraFrame* frame);
   Access way_to(Value& owner, PyObject* name, PyObject** found);
+  Register emit_read(Op op, Register a, Register b, const std::vector<Word>& operands, std::string name, bool owned);
   void know_attribute_names(Value& dict);
   void adopt_generator(PyObject* object, Register self, const std::string& path);
-  Register emit_read(Op op, Register a, Register b, const std::vector<Word>& operands, std::string name, bool owned);
   void generator_ended(PyObject* generator);
   bool left_suspended() const;
   void move_iterators();

@@ -97,11 +97,11 @@ void expose(Recording& r, Value& value, int depth) {
     if (value.has_register()) r.guard(Op::Is, value.reg, {word_of(r.file().keep(object))});
   } else if (Value container = container_read_by(r, value); container.known()) {
     expose(r, container, depth + 1);
-  } else if (Shadow* known = r.find(object); known && known->iterator) {
-    known->iterator->uncounted = counts_along(known->iterator->kind) && !is_dict_view(object);
-    auto children = known->iterator->children;
+  } else if (Iterator* iterator = r.iterator_of(object)) {
+    iterator->uncounted = counts_along(iterator->kind) && !is_dict_view(object);
+    auto children = iterator->children;
     for (Value& child : children) expose(r, child, depth + 1);
-    PyObject* base = known->iterator->base;
+    PyObject* base = iterator->base;
     if (base && base != object) {
       Value value_of_base = r.by_identity(base);
       if (value_of_base.known()) expose(r, value_of_base, depth + 1);
@@ -218,9 +218,9 @@ enum class Look : uint8_t { Nothing, Truth, Everything, Text };
 
 /// Of what frames below return while the iterator is walked over.
 Look look_of(Recording& r, const Value& value, int depth = 0) {
-  Shadow* known = value.known() && depth < most_levels ? r.find(value.object) : nullptr;
-  if (!known || !known->iterator) return Look::Nothing;
-  const Iterator& iterator = *known->iterator;
+  const Iterator* known = value.known() && depth < most_levels ? r.iterator_of(value.object) : nullptr;
+  if (!known) return Look::Nothing;
+  const Iterator& iterator = *known;
   Look most = Look::Nothing;
   switch (iterator.kind) {
     case Iterator::Combined:
@@ -241,11 +241,11 @@ Look look_of(Recording& r, const Value& value, int depth = 0) {
 /// What is returned comes to these iterators of C. True: to one like chain(), which asks its operands for iterators
 /// when it comes to them.
 bool comes_to(Recording& r, const Value& operand, const Value& returned, int depth = 0) {
-  Shadow* known = operand.known() && depth < most_levels ? r.find(operand.object) : nullptr;
-  if (!known || !known->iterator) return false;
-  bool asks = known->iterator->kind == Iterator::Combined;
+  const Iterator* iterator = operand.known() && depth < most_levels ? r.iterator_of(operand.object) : nullptr;
+  if (!iterator) return false;
+  bool asks = iterator->kind == Iterator::Combined;
   r.live_iterators().comes_to(r, operand.object, returned);
-  for (const Value& child : known->iterator->children) asks = comes_to(r, child, returned, depth + 1) || asks;
+  for (const Value& child : iterator->children) asks = comes_to(r, child, returned, depth + 1) || asks;
   return asks;
 }
 
@@ -253,7 +253,7 @@ bool comes_to(Recording& r, const Value& operand, const Value& returned, int dep
 Look look_of_callable(Recording& r, const ShadowFrame& frame, const CallSite& call, const Value& value) {
   const uint32_t traits = traits_of(call);
   if (!(traits & (kAsksTruth | kLooksIn | kFoldsNumbers | kHandsOn))) return Look::Nothing;
-  if (const Shadow* known = r.find(value.object); known && known->iterator) return Look::Everything;  // of an __iter__
+  if (r.iterator_of(value.object)) return Look::Everything;  // of an __iter__
   if (traits & kAsksTruth) return Look::Truth;
   if (traits & kHandsOn) return Look::Nothing;
   if (hands_items_on(call) && (frame.generator || (traits & kByFunction))) return Look::Nothing;
@@ -279,8 +279,8 @@ void expose_returned(Recording& r, const ShadowFrame& frame, const Pending& pend
   Look look = call                                ? look_of_callable(r, frame, pending.call, value)
               : pending.kind == TERRA_CONTAINS_OP ? look_of_search(frame, pending)
                                                   : Look::Nothing;
-  Shadow* returned = r.find(value.object);
-  const bool iterator = returned && returned->iterator && returned->iterator->kind != Iterator::Generator;
+  const Iterator* returned = r.iterator_of(value.object);
+  const bool iterator = returned && returned->kind != Iterator::Generator;
   for (const Value& operand : call ? pending.call.positional : pending.in) {
     look = std::max(look, look_of(r, operand));
     if (comes_to(r, operand, value) && iterator) look = std::max(look, Look::Everything);

@@ -72,6 +72,11 @@ PyObject* Recording::hold_new(PyObject* object) {
   return object;
 }
 
+Iterator* Recording::iterator_of(PyObject* object) {
+  Shadow* known = find(object);
+  return known ? known->iterator.get() : nullptr;
+}
+
 bool Recording::holds_alone(PyObject* object) const { return held_.times(object) == Py_REFCNT(object); }
 
 void Recording::unhold(PyObject* object) {

@@ -61,9 +61,9 @@ void Recording::made_generator(ShadowFrame* frame, PyObject* generator) {
 }
 
 bool Recording::suspended_in_try(PyObject* iterator) {
-  Shadow* known = find(iterator);
-  if (!known || !known->iterator) return false;
-  if (known->iterator->kind == Iterator::Generator) {
+  const Iterator* known = iterator_of(iterator);
+  if (!known) return false;
+  if (known->kind == Iterator::Generator) {
     auto found = generators_.find(terra_generator_frame(iterator));
     if (found == generators_.end()) return false;
     const ShadowFrame& frame = *found->second;
@@ -72,7 +72,7 @@ bool Recording::suspended_in_try(PyObject* iterator) {
     const int handler = terra_code_handler(frame.code, frame.pending.offset, &depth, &lasti);
     return handler >= 0 && frame.instructions[handler].kind != TERRA_STOP_ITERATION_ERROR;
   }
-  const auto& children = known->iterator->children;
+  const auto& children = known->children;
   return std::any_of(children.begin(), children.end(), [&](const Value& v) { return suspended_in_try(v.object); });
 }
 
@@ -97,14 +97,11 @@ void Recording::check_wrappers() {
 }
 
 void Recording::set_children(PyObject* iterator, std::vector<Value> children) {
-  auto is_iterator = [&](const Value& v) {
-    Shadow* known = find(v.object);
-    return known && known->iterator;
-  };
+  auto is_iterator = [&](const Value& v) { return iterator_of(v.object) != nullptr; };
   if (std::any_of(children.begin(), children.end(), is_iterator)) wrappers_.push_back(iterator);
   for (const Value& child : children)
     if (child.object) live_iterators_.wraps(iterator, child.object);
-  find(iterator)->iterator->children = std::move(children);
+  iterator_of(iterator)->children = std::move(children);
 }
 
 Value Recording::iterate(Value& value, PyObject* iterator) {
@@ -159,9 +156,7 @@ Value Recording::iterate_rows(Value& tensor, PyObject* iterator) {
 
 Value Recording::iterate_below(ShadowFrame& f, Value& value, PyObject* iterator) {
   PyObject* object = value.object;
-  Shadow* known = find(object);
-  if ((known && known->iterator) || is_sequence(object) || is_dict(object) || is_set(object))
-    return iterate(value, nullptr);
+  if (iterator_of(object) || is_sequence(object) || is_dict(object) || is_set(object)) return iterate(value, nullptr);
   if (is_tensor(object)) return iterate_rows(value, iterator);
   if (!is_changeable(Py_TYPE(object))) return iterate(value, nullptr);
   static PyObject* name = PyUnicode_InternFromString("__iter__");
@@ -188,8 +183,7 @@ Value Recording::next_in_python(ShadowFrame& f, Value& value, PyObject* produced
 }
 
 Value Recording::next(ShadowFrame& f, Value value, PyObject* produced, bool below_zip) {
-  Shadow* known = find(value.object);
-  Iterator* iterator = known ? known->iterator.get() : nullptr;
+  Iterator* iterator = iterator_of(value.object);
   if (!iterator) return next_in_python(f, value, produced);
   if (iterator->uncounted || (iterator->zipped && !below_zip)) {
     stop(Reason::UnmodelledIteration, "an iterator that C code has walked over");
@@ -263,8 +257,7 @@ Value Recording::next(ShadowFrame& f, Value value, PyObject* produced, bool belo
 
 bool Recording::found_next(ShadowFrame& f, Value& value, PyObject* result, PyObject* other) {
   if (result != other) return true;
-  Shadow* known = find(value.object);
-  Iterator* iterator = known ? known->iterator.get() : nullptr;
+  const Iterator* iterator = iterator_of(value.object);
   Shadow* base = iterator && iterator->base ? find(iterator->base) : nullptr;
   size_t index = iterator ? static_cast<size_t>(iterator->index) : 0;
   if (iterator && !iterator->zipped && !iterator->uncounted) {
@@ -308,7 +301,7 @@ Value iterator_from(Recording& r, ShadowFrame& f, Value& value, PyObject* iterat
   if (is_tensor(value.object)) return r.iterate_rows(value, iterator);
   // A class of the program's own has an __iter__ of its own; the engine's Size is a heap type that iterates as a tuple.
   bool own_class = Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE && !is_sequence(value.object) &&
-                   !is_dict(value.object) && !(r.find(value.object) && r.find(value.object)->iterator);
+                   !is_dict(value.object) && !r.iterator_of(value.object);
   if (f.pending.returns.empty() && !own_class) return r.iterate(value, iterator);
   static PyObject* name = PyUnicode_InternFromString("__iter__");
   r.guard_type(value.object);
@@ -323,8 +316,7 @@ Value iterator_from(Recording& r, ShadowFrame& f, Value& value, PyObject* iterat
 std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* produced) {
   std::vector<Value> all;
   PyObject* object = iterable.object;
-  Shadow* known = find(object);
-  bool iterator = known && known->iterator;
+  const bool iterator = iterator_of(object) != nullptr;
   if (!iterator && is_sequence(object)) return items(iterable);
   auto produced_item = [&](Py_ssize_t i) {
     return PyList_CheckExact(produced) ? PyList_GET_ITEM(produced, i) : PyTuple_GET_ITEM(produced, i);
@@ -349,7 +341,7 @@ std::vector<Value> Recording::drain(ShadowFrame& f, Value iterable, PyObject* pr
     if (alive_ && !all.back().known()) stop(Reason::UnmodelledIteration, "an item of unknown origin");
   }
   if (!f.pending.returns.empty()) f.pending.used_returns = true;
-  if (iterator && find(object)->iterator->kind == Iterator::Filtered) {  // by what it has rejected items
+  if (iterator && iterator_of(object)->kind == Iterator::Filtered) {  // by what it has rejected items
     for (Value& value : f.pending.returns) truth(value);
   }
   return all;
@@ -387,12 +379,10 @@ void get_iter(Recording& r, ShadowFrame& f) { f.push(iterator_from(r, f, f.pendi
 void begin_for_iter(Recording& r, ShadowFrame& f) {
   PyObject* iterator = f.pending.in[0].object;
   PyTypeObject* type = Py_TYPE(iterator);
-  Shadow* known = r.find(iterator);
-  if ((known && known->iterator) || r.adopt(f.pending.in[0])) return;
+  if (r.iterator_of(iterator) || r.adopt(f.pending.in[0])) return;
   static PyObject* next = PyUnicode_InternFromString("__next__");
   PyObject* found = _PyType_Lookup(type, next);
   if (!is_changeable(type) || !found || !PyFunction_Check(found)) {
-    // How far an iterator of C has come can't be guarded, not even that it is at its end.
     const bool generator = PyGen_CheckExact(iterator) || PyCoro_CheckExact(iterator);
     return r.stop(generator ? Reason::GeneratorEscapes : Reason::UnmodelledIteration, type->tp_name);
   }
@@ -401,8 +391,8 @@ void for_iter(Recording& r, ShadowFrame& f) {
   Value iterator = f.pending.in[0];
   if (f.real_depth() == static_cast<int>(f.stack.size())) {  // exhausted
     f.pending.used_returns = true;
-    Shadow* known = r.find(iterator.object);
-    if (known && known->iterator && known->iterator->kind == Iterator::Counted) r.loops().ended(*known->iterator);
+    Iterator* known = r.iterator_of(iterator.object);
+    if (known && known->kind == Iterator::Counted) r.loops().ended(*known);
     for (Value& value : f.pending.returns) {  // a filter has rejected by them what was left
       r.pin_deep(value);
       r.truth(value);
@@ -426,11 +416,10 @@ PyObject* stacked(ShadowFrame& f, int count) {
 /// Iterators have to be known before the instruction uses them up.
 void begin_unpack(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
-  Shadow* known = r.find(value.object);
   if (is_sequence(value.object)) return r.know_length(value);
   if (PyDict_CheckExact(value.object)) return r.know_keys(value);
   if (is_atom(value.object)) return r.pin(value);
-  if ((known && known->iterator) || r.adopt(value)) return;
+  if (r.iterator_of(value.object) || r.adopt(value)) return;
   if (PyRange_Check(value.object)) return;
   if (!(Py_TYPE(value.object)->tp_flags & Py_TPFLAGS_HEAPTYPE) && !is_tensor(value.object)) {
     r.stop(Reason::UnmodelledIteration, std::string("unpacking of a ") + Py_TYPE(value.object)->tp_name);

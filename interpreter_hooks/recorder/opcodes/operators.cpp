@@ -104,9 +104,9 @@ bool compare_sizes(Recording& r, std::vector<Value>& in, Word code) {
 bool compare_keys(Recording& r, std::vector<Value>& in, Word code) {
   if (code != Py_EQ && code != Py_NE) return false;
   for (Value& value : in) {
-    Shadow* view = PyDictKeys_Check(value.object) ? r.find(value.object) : nullptr;
-    if (!view || !view->iterator || !view->iterator->base) return false;
-    Value dict = r.shadow(Value::fact(view->iterator->base)).self;
+    const Iterator* view = PyDictKeys_Check(value.object) ? r.iterator_of(value.object) : nullptr;
+    if (!view || !view->base) return false;
+    Value dict = r.shadow(Value::fact(view->base)).self;
     r.know_keys(dict);
     for (const Value& key : r.elements(dict)) {
       if (!is_value_key(key.object) || is_hashed_in_python(key.object)) return false;

@@ -57,9 +57,9 @@ void begin_call(Recording& r, ShadowFrame& f) {
 /// True for what C code walks over without running a frame.
 bool walks_in_c(Recording& r, PyObject* object) {
   if (PyRange_Check(object) || is_dict(object) || is_set(object) || is_sequence(object)) return true;
-  Shadow* known = r.find(object);
-  if (!known || !known->iterator) return false;
-  switch (known->iterator->kind) {
+  const Iterator* iterator = r.iterator_of(object);
+  if (!iterator) return false;
+  switch (iterator->kind) {
     case Iterator::Generator:
     case Iterator::Mapped:
     case Iterator::Filtered:
@@ -67,7 +67,7 @@ bool walks_in_c(Recording& r, PyObject* object) {
     case Iterator::Popped: return false;
     default: break;
   }
-  for (const Value& child : known->iterator->children) {
+  for (const Value& child : iterator->children) {
     if (!walks_in_c(r, child.object)) return false;
   }
   return true;

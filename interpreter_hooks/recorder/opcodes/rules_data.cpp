@@ -345,14 +345,14 @@ void is_op(Recording& r, ShadowFrame& f) {
 void begin_contains(Recording& r, ShadowFrame& f) {
   Value &key = f.pending.in[0], &container = f.pending.in[1];
   PyObject* object = container.object;
-  Shadow* known = r.find(object);
+  const Iterator* view = r.iterator_of(object);
   if (is_dict(object) || is_set(object)) {
     if (lacks_number(r, container, key)) return;
     if (r.prepare_key(key)) is_set(object) ? void(r.set_has(container, key)) : void(r.dict_item(container, key));
   } else if (is_sequence(object)) {
     r.read_to_search(container, key);
-  } else if (known && known->iterator && known->iterator->base && PyDictKeys_Check(object)) {
-    Value dict = r.shadow(Value::fact(known->iterator->base)).self;
+  } else if (view && view->base && PyDictKeys_Check(object)) {
+    Value dict = r.shadow(Value::fact(view->base)).self;
     if (r.prepare_key(key)) r.dict_item(dict, key);
   } else if (PyUnicode_CheckExact(object) && !is_atom(key.object)) {
     r.stop(Reason::UnmodelledContainer, std::string("a ") + Py_TYPE(key.object)->tp_name + " looked for in a string");
@@ -371,8 +371,7 @@ bool has_contains(PyObject* container) {
 void search_returned(Recording& r, Pending& pending) {
   Value& key = pending.in[0];
   for (Value& value : pending.returns) {
-    Shadow* known = r.find(value.object);
-    const Iterator* iterator = known ? known->iterator.get() : nullptr;
+    const Iterator* iterator = r.iterator_of(value.object);
     Value base = iterator && iterator->base ? r.by_identity(iterator->base) : Value();
     if (iterator && iterator->kind == Iterator::Sequence && base.known()) {
       r.read_to_search(base, key);

@@ -55,7 +55,7 @@ void match_keys(Recording& r, ShadowFrame& f) {
 bool plain_isinstance(Recording& r, Value& subject, PyObject* type) {
   if (r.find(subject.object)) r.guard_type(subject.object);
   PyTypeObject* own = Py_TYPE(subject.object);
-  if ((own->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(own->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.class_facts(own);
+  if (is_changeable(own)) r.class_facts(own);
   return PyType_CheckExact(type) || reinterpret_cast<PyObject*>(own) == type;
 }
 

@@ -111,8 +111,7 @@ void unpacking(Recording& r, ShadowFrame& f) {
   Value& value = f.pending.in[0];
   if (f.pending.child_raised) return guard_classes(r, f.pending.in);
   if (is_atom(value.object)) return r.pin(value);
-  Shadow* known = r.find(value.object);
-  bool measured = (known && known->iterator) || is_sequence(value.object) || PyDict_CheckExact(value.object);
+  bool measured = r.iterator_of(value.object) || is_sequence(value.object) || PyDict_CheckExact(value.object);
   if (!measured) opaque(r, f);
 }
 

@@ -134,8 +134,7 @@ bool readable_source(Recording& r, Value& source) {
     r.know_keys(source);
     return r.alive();
   }
-  Shadow* known = r.find(source.object);
-  bool pairs = is_sequence(source.object) || (known && known->iterator);
+  bool pairs = r.iterator_of(source.object) || is_sequence(source.object);
   if (!pairs) r.stop(Reason::UnmodelledContainer, std::string("entries from a ") + Py_TYPE(source.object)->tp_name);
   return r.alive() && pairs;
 }
@@ -176,7 +175,7 @@ void begin_new(Recording& r, ShadowFrame& f) {
 }
 /// The pairs that a zip, an enumerate or a view gave, where each made an entry of its own in the real dict.
 std::vector<Value> pairs_of(Recording& r, ShadowFrame& f, Value& source, PyObject* result) {
-  Iterator& iterator = *r.find(source.object)->iterator;
+  Iterator& iterator = *r.iterator_of(source.object);
   size_t most = SIZE_MAX;
   auto shorter = [&](PyObject* base) {
     Value value = r.shadow(Value::fact(base)).self;
@@ -184,9 +183,9 @@ std::vector<Value> pairs_of(Recording& r, ShadowFrame& f, Value& source, PyObjec
   };
   if (iterator.base) shorter(iterator.base);
   for (Value& child : iterator.children) {
-    Shadow* known = r.find(child.object);
-    if (known && known->iterator && known->iterator->base && known->iterator->kind == Iterator::Sequence)
-      shorter(known->iterator->base);
+    const Iterator* part = r.iterator_of(child.object);
+    if (part && part->base && part->kind == Iterator::Sequence)
+      shorter(part->base);
     else
       most = SIZE_MAX - 1;
   }
@@ -214,7 +213,7 @@ Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
     copy_entries(r, in[0], made);
   } else if (!in.empty() && is_sequence(in[0].object)) {
     store_pairs(r, r.items(in[0]), made);
-  } else if (!in.empty() && r.find(in[0].object)->iterator->kind == Iterator::Generator) {
+  } else if (!in.empty() && r.iterator_of(in[0].object)->kind == Iterator::Generator) {
     f.pending.used_returns = true;
     store_pairs(r, std::vector<Value>(f.pending.returns), made);
   } else if (!in.empty()) {

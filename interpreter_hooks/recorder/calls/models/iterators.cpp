@@ -56,16 +56,14 @@ Value end_enumerate(Recording& r, ShadowFrame& f, PyObject* result) {
 /// Where a later one ends first, zip() has taken an item more from those before it than it gave away.
 void zipped(Recording& r, Iterator& iterator) {
   iterator.zipped = true;
-  for (const Value& child : iterator.children) {
-    Shadow* known = r.find(child.object);
-    if (known && known->iterator) zipped(r, *known->iterator);
-  }
+  for (const Value& child : iterator.children)
+    if (Iterator* below = r.iterator_of(child.object)) zipped(r, *below);
 }
 bool is_zipped(Recording& r, const Value& value) {
-  Shadow* known = r.find(value.object);
-  if (!known || !known->iterator) return false;
-  const auto& children = known->iterator->children;
-  return known->iterator->zipped ||
+  const Iterator* iterator = r.iterator_of(value.object);
+  if (!iterator) return false;
+  const auto& children = iterator->children;
+  return iterator->zipped ||
          std::any_of(children.begin(), children.end(), [&](const Value& child) { return is_zipped(r, child); });
 }
 Value end_zip(Recording& r, ShadowFrame& f, PyObject* result) {
@@ -153,8 +151,7 @@ Value end_next(Recording& r, ShadowFrame& f, PyObject* result) {
   return in[1];
 }
 bool raised_by_next(Recording& r, ShadowFrame& f) {
-  Shadow* known = r.find(arguments(f)[0].object);
-  return (known && known->iterator) || f.pending.child_raised;
+  return r.iterator_of(arguments(f)[0].object) || f.pending.child_raised;
 }
 
 /// map(d.pop, names, defaults) on a dict made inside: how a named tuple replaces fields.

@@ -41,7 +41,7 @@ void look_at_type(Recording& r, ShadowFrame& f) {
   if (r.find(object.object)) r.guard_type(object.object);
   PyTypeObject* type = Py_TYPE(object.object);
   static PyObject* const call = PyUnicode_InternFromString("__call__");
-  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) r.look_up(type, call);
+  if (is_changeable(type)) r.look_up(type, call);
   if (in.size() > 1 && is_union(in[1].object)) {  // never changes
     if (in[1].has_register()) r.guard(Op::Is, in[1].reg, {word_of(r.file().keep(in[1].object))});
     return;

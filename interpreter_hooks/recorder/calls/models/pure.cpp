@@ -190,9 +190,8 @@ void begin_len(Recording& r, ShadowFrame& f) {
     is_sequence(object) ? r.know_length(value) : r.know_keys(value);
   }
   if (!is_dict_view(object)) return;
-  Shadow* known = r.find(object);
-  Value base =
-      known && known->iterator && known->iterator->base ? r.shadow(Value::fact(known->iterator->base)).self : Value();
+  const Iterator* view = r.iterator_of(object);
+  Value base = view && view->base ? r.shadow(Value::fact(view->base)).self : Value();
   if (!base.known() || !is_dict(base.object)) return r.stop(Reason::UnmodelledCall, "builtins.len of a view");
   r.know_keys(base);
 }

@@ -180,8 +180,7 @@ Value end_new(Recording& r, ShadowFrame& f, PyObject* result) {
   if (is_sequence(source.object) || is_set(source.object) || is_dict(source.object)) {
     return r.make_set(result, keys_of(r, source));
   }
-  Shadow* known = r.find(source.object);
-  if (known && known->iterator && known->iterator->kind == Iterator::Generator) {
+  if (const Iterator* walked = r.iterator_of(source.object); walked && walked->kind == Iterator::Generator) {
     f.pending.used_returns = true;
     return r.make_set(result, std::vector<Value>(f.pending.returns));
   }
