@@ -90,6 +90,8 @@ def walk(families, looser):
             if (name, moment) == ("Kumaraswamy", "mode"):
                 continue  # PyTorch has NaN everywhere
             yield f"{name} {moment}", said(lambda: getattr(dist, moment))
+        if dist.has_enumerate_support:
+            yield f"{name} enumerate_support, not expanded", dist.enumerate_support(expand=False)
         for method in ("entropy", "perplexity", "enumerate_support"):
             result = said(getattr(dist, method))
             yield f"{name} {method}", result
