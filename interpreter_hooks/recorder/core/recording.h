@@ -188,7 +188,7 @@ class Recording {
   /// A local variable. An argument of the root frame is read where it is first asked for: one that a path through the
   /// frame leaves alone may be anything there.
   Value& local(ShadowFrame& frame, int index);
-  /// Emits a read and classifies what it found in the recorded run.
+  /// Emits a read of `base`, by `second` if it takes two registers, and classifies what it found in the recorded run.
   Value read(Op op, Register base, std::vector<Word> operands, PyObject* found, const std::string& path,
              Register second = no_register);
   Value classify(Register reg, PyObject* object, const std::string& path);
