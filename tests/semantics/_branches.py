@@ -13,8 +13,3 @@ def row(i, k, n=3):
 
 def rows(i, n):
     return tuple(row(i, k) for k in range(n))
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)

@@ -37,6 +37,13 @@ def program(calls=6, captures=1, reason=None, cut=False, recordings=None):
     return register
 
 
+class Bag:
+    """An object with these attributes."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
 ATOMS = (int, float, str, bytes, bool, complex, type(None), type(...), type(NotImplemented), range)
 NAMED = (type, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 

@@ -3,12 +3,7 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=assert=*@4
 """Branches on tensor values: every path is an entry, and a call goes to the path that its values choose."""
 import terra
-from _harness import main, program
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 def t(i, n=3):

@@ -6,7 +6,7 @@
 import terra
 from terra import nn
 
-from _harness import main, program
+from _harness import Bag, main, program
 
 STARTS = [3.0, 17.5, 0.2, 8.0, 64.0, 1.5, 33.0, 5.0, 0.7, 120.0, 2.2, 12.0, 45.0, 77.7, 9.1]
 
@@ -17,11 +17,6 @@ def start(i):
 
 def row(i, n=3):
     return (terra.arange(float(n)) + 1) * start(i)
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=40, captures=26, recordings=8)

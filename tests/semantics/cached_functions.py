@@ -4,16 +4,11 @@
 import functools
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(i, n=3):
     return terra.arange(float(n)) + i
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 def info(cached):

@@ -4,13 +4,8 @@
 import math
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 from terra import nn
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class Slots:

@@ -4,12 +4,7 @@
 import time
 
 import terra
-from _harness import main, program
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 def t(i, n=3):

@@ -4,16 +4,11 @@
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(i, n=3):
     return terra.arange(float(n)) + i
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class Node:

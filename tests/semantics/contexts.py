@@ -5,18 +5,13 @@ import contextlib
 import io
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 from _leaving import WAYS
 
 
 def t(n, grad=False):
     x = terra.arange(4.0).view(2, 2) * 0.5 + n
     return x.requires_grad_() if grad else x
-
-
-class Plain:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class Logged:
@@ -150,7 +145,7 @@ def generator_context_manager():
         with scaled(o, k) as inner:
             y = x * inner.scale
         return y + o.scale
-    o = Plain(scale=1.0)
+    o = Bag(scale=1.0)
     return f, lambda i: (t(i), o, 2.0 + i % 2), o
 
 
@@ -180,7 +175,7 @@ def generator_context_manager_as_decorator():
         o.depth += 1
         yield
         o.depth -= 1
-    o = Plain(depth=0, seen=[])
+    o = Bag(depth=0, seen=[])
     @counted(o)
     def inner(x):
         o.seen.append(o.depth)

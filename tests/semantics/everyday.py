@@ -12,13 +12,8 @@ import types
 import typing
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 from terra import nn
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 def t(i, n=3):

@@ -4,16 +4,11 @@
 import os
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(n):
     return terra.arange(4.0).view(2, 2) * 0.5 + n
-
-
-class Plain:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class Trouble(Exception):
@@ -155,7 +150,7 @@ def raised_by_operations_on_facts():
         except StopIteration:
             seen.append("stop")
         return x * len(seen), seen
-    o = Plain(k=1)
+    o = Bag(k=1)
     return f, lambda i: (t(i), o, 2 + i % 3), o
 
 
@@ -166,7 +161,7 @@ def attribute_appears():
             return x * o.scale
         except AttributeError:
             return x - 1
-    o = Plain()
+    o = Bag()
     def args(i):
         if i == 4:
             o.scale = 3.0
@@ -209,7 +204,7 @@ def finally_with_early_return():
         finally:
             o.count += 1
         return x * 4
-    o = Plain(count=0)
+    o = Bag(count=0)
     return f, lambda i: (t(i), i % 3, o), o
 
 
@@ -382,7 +377,7 @@ def classes_in_an_attribute():
             return x * 2
         except LookupError:
             return x * 3
-    o = Plain(errors=(KeyError, ValueError))
+    o = Bag(errors=(KeyError, ValueError))
     def args(i):
         if i == 4:
             o.errors = (ValueError, TypeError)

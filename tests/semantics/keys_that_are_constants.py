@@ -5,7 +5,7 @@ import enum
 import typing
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(i, n=3):
@@ -41,11 +41,6 @@ class Same(enum.Enum):
         return True
 
     __hash__ = enum.Enum.__hash__
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=12, captures=8)

@@ -2,12 +2,7 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Stores to dicts under keys that are other ones in each call."""
 import terra
-from _harness import main, program
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 def t(i, n=3):

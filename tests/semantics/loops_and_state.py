@@ -7,7 +7,7 @@ next one is like it, and what is there afterwards is what the last one left."""
 import collections
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 COUNTS = [4, 7, 3, 5, 12, 2, 9, 6, 17, 8, 11, 3, 20, 5, 4, 14]
 LAST = None
@@ -22,11 +22,6 @@ def ones(i, *shape):
     for size in shape:
         n *= size
     return (terra.arange(n).float() + i).sin().reshape(shape)
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=14, captures=9, recordings=4)

@@ -7,8 +7,8 @@ sides store to the same attributes, or one of them leaves alone what the other c
 import terra
 from terra import nn
 
-from _branches import Bag, rows
-from _harness import main, program
+from _branches import rows
+from _harness import Bag, main, program
 
 
 @program(calls=80, captures=60, recordings=12)

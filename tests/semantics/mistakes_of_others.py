@@ -5,12 +5,7 @@ import collections
 import sys
 
 import terra
-from _harness import main, program
-
-
-class Holder:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 def x(i):
@@ -34,7 +29,7 @@ def list_changed_in_a_method_of_a_class_inside():  # 197896: the change was drop
 
 @program(calls=10, captures=4)
 def attributes_that_the_branch_compares_are_swapped():  # 196173: stale branch, lost write
-    o = Holder(a=[1], b=[2])
+    o = Bag(a=[1], b=[2])
     o.first = o.a
     def f(o, x):
         if o.a is o.first:
@@ -309,7 +304,7 @@ def many_items_are_read():  # aimnetcentral 109: 137 graph breaks
 
 @program(calls=10, captures=2)
 def guarded_object_dies_and_another_takes_its_place():  # 180741: its address was found again
-    box = Holder(f=None)
+    box = Bag(f=None)
     def f(x):
         return box.f(x)
     def args(i):

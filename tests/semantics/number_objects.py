@@ -10,16 +10,11 @@ import numpy as np
 
 import terra
 import terra.nn.functional as F
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(i, n=3):
     return terra.arange(float(n)) + i
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class Level(enum.IntEnum):

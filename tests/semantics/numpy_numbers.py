@@ -4,17 +4,12 @@
 import copy
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 try:
     import numpy as np
 except ImportError:  # the programs below need it
     np = None
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 def t(i, n=3):

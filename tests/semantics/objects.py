@@ -10,16 +10,11 @@ from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(i, n=3):
     return terra.arange(float(n)) + i
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 def apart():

@@ -2,12 +2,7 @@
 both, in another two that have nothing to do with each other. Two objects can have one dict, too."""
 import terra
 from terra import nn
-from _harness import main, program
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 class Other(Bag):

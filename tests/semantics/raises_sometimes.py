@@ -4,16 +4,11 @@
 import types
 
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(n):
     return terra.arange(4.0).view(2, 2) * 0.5 + n
-
-
-class Plain:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 def phase(i):
@@ -168,8 +163,8 @@ def with_class(i, on):
 sometimes("missing_key", attempt(lambda x, a: a["k"]), lambda i, on: (t(i), {"k": i} if on else {"j": 1}), 3)
 sometimes("missing_key_popped", attempt(lambda x, a: a.pop("k")), lambda i, on: (t(i), {"k": 1} if on else {}), 3)
 sometimes("missing_key_deleted", attempt(deleted), lambda i, on: (t(i), {"k": 1} if on else {}))
-sometimes("missing_attribute", attempt(lambda x, a: a.k), lambda i, on: (t(i), Plain(k=1) if on else Plain(j=1)))
-sometimes("missing_method", attempt(lambda x, a: a.go()), lambda i, on: (t(i), Plain(go=len) if on else Plain()), 0)
+sometimes("missing_attribute", attempt(lambda x, a: a.k), lambda i, on: (t(i), Bag(k=1) if on else Bag(j=1)))
+sometimes("missing_method", attempt(lambda x, a: a.go()), lambda i, on: (t(i), Bag(go=len) if on else Bag()), 0)
 sometimes("missing_on_class", attempt(lambda x, a: a.late), with_class)
 sometimes("missing_in_module", attempt(lambda x, a: a.k), with_module, 3)
 sometimes("getattr_raises", attempt(lambda x, a: a.zz), lambda i, on: (t(i), made(WithGetattr, there=on)))
@@ -199,7 +194,7 @@ sometimes("key_function_raises", attempt(lambda x, a: sorted(a, key=lambda v: 1 
 sometimes("next_of_shorter", attempt(lambda x, a: (n := iter(a)) and [next(n), next(n)]), lambda i, on: (t(i), [1] * (1 + on)))
 sometimes("local_not_bound", attempt(local_name), lambda i, on: (t(i), on))
 sometimes("cell_not_bound", attempt(cell_name), lambda i, on: (t(i), on))
-sometimes("assertion", attempt(lambda x, a: a.check()), lambda i, on: (t(i), Plain(check=[lambda: 1, lambda: [][0]][on])), 3)
+sometimes("assertion", attempt(lambda x, a: a.check()), lambda i, on: (t(i), Bag(check=[lambda: 1, lambda: [][0]][on])), 3)
 
 
 if __name__ == "__main__":

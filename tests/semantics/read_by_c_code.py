@@ -8,12 +8,7 @@ import itertools
 import operator
 
 import terra
-from _harness import main, program
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
+from _harness import Bag, main, program
 
 
 class Coll:

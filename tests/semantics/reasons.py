@@ -4,7 +4,7 @@ import sys
 
 import _terra_C as C
 import terra
-from _harness import main, program, programs
+from _harness import Bag, main, program, programs
 
 #: An error of the recorder or of the graph compiler, and what a measurement decides: these no program brings about.
 NOT_FROM_PYTHON = {17, 20, 27, 29, 30}
@@ -14,11 +14,6 @@ APART = {3, 16, 18, 23}
 
 def t(n):
     return terra.arange(4.0).view(2, 2) * 0.5 + n
-
-
-class Plain:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=12, captures=10, reason=0)
@@ -75,7 +70,7 @@ def except_star():
 def operator_of_c_objects():
     import datetime
     day = datetime.timedelta(days=1)
-    box = Plain(day=day)
+    box = Bag(day=day)
     def f(x, box):
         return x * (box.day + box.day).days
     return f, lambda i: (t(i), box), None
@@ -84,7 +79,7 @@ def operator_of_c_objects():
 @program(calls=8, captures=None, reason=7)
 def attribute_of_a_c_object():
     import datetime
-    box = Plain(day=datetime.timedelta(days=2))
+    box = Bag(day=datetime.timedelta(days=2))
     def f(x, box):
         return x * box.day.days
     return f, lambda i: (t(i), box), None
@@ -102,7 +97,7 @@ def iterator_from_outside():
 @program(calls=8, captures=None, reason=9)
 def item_of_an_array():
     import array
-    box = Plain(numbers=array.array("i", [1, 2]))
+    box = Bag(numbers=array.array("i", [1, 2]))
     def f(x, box):
         return x * box.numbers[1]
     return f, lambda i: (t(i), box), None
@@ -234,7 +229,7 @@ def key_that_nobody_showed():
             return hash("k")
         def __eq__(self, other):
             return True
-    box = Plain(d={Key(): 2})
+    box = Bag(d={Key(): 2})
     def f(x, box):
         return x * box.d.get("k")
     return f, lambda i: (t(i), box), None
@@ -275,7 +270,7 @@ def counter(x, box):
 
 
 def apart():
-    x, box = t(1), Plain(d={"n": 0})
+    x, box = t(1), Bag(d={"n": 0})
     assert reason_after(no_tensor_work, [(x,)] * 3 + [(2,)] * 3, "auto") == 3
     assert reason_after(too_long, [(x,)] * 3, "stress") == 16
     assert reason_after(another_tag, [(x, f"tag {i}") for i in range(200)], "stress") == 18

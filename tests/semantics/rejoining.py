@@ -5,8 +5,8 @@
 import terra
 from terra import nn
 
-from _branches import Bag, row
-from _harness import main, program
+from _branches import row
+from _harness import Bag, main, program
 
 
 @program(calls=40, captures=30, recordings=4)

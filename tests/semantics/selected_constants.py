@@ -5,8 +5,8 @@
 each value is the one that the way there has left."""
 import terra
 
-from _branches import Bag, rows
-from _harness import main, program
+from _branches import rows
+from _harness import Bag, main, program
 
 
 @program(calls=60, captures=44, recordings=6)

@@ -6,7 +6,7 @@ import math
 
 import terra
 import terra.nn.functional as F
-from _harness import main, program
+from _harness import Bag, main, program
 from terra import nn
 
 SIZES = [4, 6, 3, 5, 4, 7, 2, 6, 9, 3, 4, 8]
@@ -19,11 +19,6 @@ def t(*sizes, start=0.0):
 
 def size(i):
     return SIZES[i % len(SIZES)]
-
-
-class Bag:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 class State:

@@ -2,16 +2,11 @@
 # run: TERRA_EXACT=1 TERRA_CHAOS=guard=*@3
 """Python's statements and displays, each round a little tensor work."""
 import terra
-from _harness import main, program
+from _harness import Bag, main, program
 
 
 def t(n):
     return terra.arange(4.0).view(2, 2) * 0.5 + n
-
-
-class Plain:
-    def __init__(self, **fields):
-        self.__dict__.update(fields)
 
 
 @program(calls=12, captures=4)
@@ -50,7 +45,7 @@ def while_true_with_counter():
         else:
             x = x * 2
         return x, k
-    o = Plain(steps=0)
+    o = Bag(steps=0)
     return f, lambda i: (t(i), o, i % 3), o
 
 
@@ -180,7 +175,7 @@ def deletions():
             y
         except NameError as e:
             return z, type(e).__name__
-    o = Plain(keep=1)
+    o = Bag(keep=1)
     def args(i):
         o.temp = i
         return t(i), o, {"k": 1, "l": t(1)}, [1, 2]
@@ -310,7 +305,7 @@ def boolean_operators():
         e = o and o.k
         g = a or b or x
         return x * (2 if c == "none" else 3), c, d, e, g
-    o = Plain(k=2)
+    o = Bag(k=2)
     return f, lambda i: (t(i), i % 2, [], o if i % 4 else None), o
 
 
@@ -327,7 +322,7 @@ def augmented_assignments():
         y = x
         y = y - n
         return y, n
-    o = Plain(v=t(0), n=0)
+    o = Bag(v=t(0), n=0)
     return f, lambda i: (t(i), o, {"k": t(1)}, [1, t(2)], 3), o
 
 
