@@ -166,5 +166,42 @@ def iterators_that_have_no_place():
     return f, lambda i: (t(i), log), log
 
 
+@program(calls=12, captures=8, cut=True)
+def functions_that_are_alive():
+    """They are made anew in front of the opaque call, over the cells that the frame goes on with."""
+    def f(x, n):
+        count = n
+        def g(y, k=2, *, s=3):
+            nonlocal count
+            count += 1
+            return y * k + s + count
+        h = lambda v: g(v) + count  # noqa: E731
+        z = (x * 2 + 1).relu() + x
+        opaque()
+        count += 10
+        a = h(g(z))
+        opaque()
+        rows = [g(each) + opaque() for each in (a, z)]
+        return sum(rows), count, g.__name__, g.__qualname__, g.__defaults__, g.__kwdefaults__, g.__closure__[0].cell_contents
+    return f, lambda i: (t(i), i), None
+
+
+@program(calls=12, captures=0)
+def a_comprehension_that_calls_the_method_again():
+    class Node:
+        def __init__(self, *below):
+            self.below = below
+        def value(self, x, seen):
+            seen.append(len(self.below))
+            if not self.below:
+                return x * 2
+            parts = [node.value(x + len(seen), seen) for node in self.below]
+            self.last = sum(parts)
+            return self.last.tanh() + parts[-1]
+    trees = [Node(Node(), Node(Node(), Node())), Node(Node(Node(Node()))), Node()]
+    seen = []
+    return trees[0].value, lambda i: (t(i * 0.1, True), seen), lambda: (seen, [hasattr(tree, "last") for tree in trees])
+
+
 if __name__ == "__main__":
     main()
