@@ -84,7 +84,7 @@ def another_code_in_the_middle():
     return f, args, None
 
 
-@program(calls=18, captures=8)
+@program(calls=18, captures=7)
 def an_error_that_shows_the_frame():
     log = []
 
