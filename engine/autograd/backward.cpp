@@ -27,9 +27,16 @@ class Pass;
 thread_local const Pass* innermost = nullptr;
 std::atomic<bool> nan_is_an_error = false;
 
+/// Whether the pass has made a sum itself, so that nobody else sees it change.
+enum class Own : uint8_t {
+  No,
+  Sum,     ///< of whole gradients
+  Places,  ///< and zeros, to which views have been added at their places
+};
+
 struct Waiting {
   std::vector<Tensor> grads;  // summed so far, one per result of the node
-  std::vector<bool> own;      // which of them the pass has made itself: nobody else sees them change
+  std::vector<Own> own;
   std::vector<Tensor> first;  // of those: the part that views have been added to so far, as long as it is one
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
@@ -151,6 +158,9 @@ class Pass {
     }
   }
 
+  /// Whether what the pass computes is a tensor of its own, without a history.
+  bool makes_plainly() const { return !create_graph_ && &current_emitter() == &default_emitter(); }
+
   void deliver(const Edge& edge, const Tensor& made) {
     const Tensor g = in_dtype_of_result(*edge.node, edge.index, made);
     Waiting& w = waiting_[edge.node.get()];
@@ -159,10 +169,12 @@ class Pass {
     if (!g.defined()) return;
     if (!sum.defined())
       sum = g;
-    else if (edge.index < w.own.size() && w.own[edge.index] && !g->is_symbolic() && g.dtype() == sum.dtype())
+    else if (edge.index < w.own.size() && w.own[edge.index] != Own::No && !g->is_symbolic() && g.dtype() == sum.dtype())
       add_to(sum, g);
-    else
-      sum = sum_of(sum, g);
+    else if (sum = sum_of(sum, g); makes_plainly() && !is_sparse(*sum) && !sum->is_symbolic()) {
+      w.own.resize(edge.node->results);
+      w.own[edge.index] = Own::Sum;
+    }
     for (size_t i = 0; i < addends_.size(); ++i)
       if (captures_[i].node == edge.node && captures_[i].index == edge.index) addends_[i].push_back(g);
   }
@@ -171,10 +183,10 @@ class Pass {
   /// what `x.unbind()` costs is then what x holds, not that times its length.
   bool goes_to_place(const Node& node, const Tensor& g) {
     const TensorMeta* const whole = node.whole_meta();
-    if (!whole || !node.edges[0].node || create_graph_ || node.is_hooked() || !addends_.empty() ||
+    if (!whole || !node.edges[0].node || !makes_plainly() || node.is_hooked() || !addends_.empty() ||
         nan_is_an_error.load())
       return false;
-    if (&current_emitter() != &default_emitter() || g.numel() == checked_numel(whole->sizes)) return false;
+    if (g.numel() == checked_numel(whole->sizes)) return false;
     const Edge& edge = node.edges[0];
     const TensorMeta* const wanted = edge.node->result_meta(edge.index);
     const auto fits = [&](const Tensor& t) {
@@ -199,7 +211,7 @@ class Pass {
       sum = (*full)(whole.sizes, 0.0, whole.dtype);
       first = node.place_in(sum);
       copy->in_place(first, g);
-    } else if (!w.own[edge.index]) {
+    } else if (w.own[edge.index] != Own::Places) {
       const Tensor both = sum_of(node.place_in(sum), g);
       sum = (*add)(sum, 0.0);
       first = node.place_in(sum);
@@ -217,7 +229,7 @@ class Pass {
         add_to(place, g);
       }
     }
-    w.own[edge.index] = true;
+    w.own[edge.index] = Own::Places;
   }
 
   void arrived(const Edge& edge) {
