@@ -8,6 +8,7 @@ from ..._jit_internal import (  # noqa: F401
 from ...overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401
 from .attention import _check_shapes, _projected, canonical_mask
 from .linear import linear
+from .normalization import _check_more_than_one as _verify_batch_size  # noqa: F401
 
 _mha_shape_check = _check_shapes
 
@@ -42,12 +43,3 @@ def _get_softmax_dim(name, ndim, stacklevel):
         stacklevel=stacklevel,
     )
     return 0 if ndim in (0, 1, 3) else 1
-
-
-def _verify_batch_size(size):
-    """Statistics of a channel need more than one value."""
-    count = size[0]
-    for n in size[2:]:
-        count *= n
-    if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
