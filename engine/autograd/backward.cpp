@@ -12,12 +12,15 @@
 #include <utility>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/op_node.h"
 #include "engine/autograd/pass.h"
 #include "engine/autograd/sparse_gradients.h"
+#include "engine/autograd/weight_products.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::autograd {
 namespace {
@@ -232,6 +235,32 @@ class Pass {
     w.own[edge.index] = Own::Places;
   }
 
+  /// Where the node is a product with a weight that others use, too, leaves that gradient to `products_`.
+  void put_off_product(Node& node, const Tensor& g) {
+    if (node.edges.size() < 2 || !node.edges[1].node || !node.edges[1].node->edges.empty()) return;
+    const Edge& weight = node.edges[1];
+    if (waiting_[weight.node.get()].missing < 2 && !products_.has(weight.node.get())) return;
+    if (!makes_plainly() || !addends_.empty() || nan_is_an_error.load() || exact_mode()) return;
+    auto* const product = dynamic_cast<OpNode*>(&node);
+    if (!product || !node.pre_hooks.empty() || !node.post_hooks.empty()) return;
+    std::optional<WeightRows> rows = product->put_off_weight(g);
+    if (rows && products_.add(weight, std::move(*rows))) deliver_product(weight.node.get());
+  }
+
+  void deliver_product(const Node* leaf) {
+    Edge weight;
+    const Tensor sum = products_.take(leaf, weight);
+    deliver(weight, sum);
+  }
+
+  /// Before what may run code of the program, which may change operands.
+  void deliver_products_before(const Node& node) {
+    if (products_.has(&node)) deliver_product(&node);
+    const bool is_plain = node.edges.empty() || dynamic_cast<const OpNode*>(&node);
+    if (is_plain && !node.is_hooked() && node.pre_hooks.empty() && node.post_hooks.empty()) return;
+    while (!products_.empty()) deliver_product(products_.any());
+  }
+
   void arrived(const Edge& edge) {
     if (Waiting& w = waiting_[edge.node.get()]; --w.missing == 0) enqueue(edge.node.get(), w);
   }
@@ -257,6 +286,7 @@ class Pass {
 
   void visit(Node* node) {
     const Ref<Node> alive(node);
+    if (!products_.empty()) deliver_products_before(*node);
     Waiting& w = waiting_[node];
     std::vector<Tensor> grads = std::move(w.grads);
     w.first.clear();
@@ -280,6 +310,7 @@ class Pass {
     }
     if (any && deeper) {
       node->select(selective_ ? &wanted : nullptr);
+      put_off_product(*node, grads[0]);
       out = applied(*node, grads);
       if (!retain_graph_) node->release_saved();
     }
@@ -323,6 +354,7 @@ class Pass {
   std::unordered_set<const Node*> ends_;
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
+  WeightProducts products_;
   // A small graph needs no memory but this.
   std::array<std::byte, 4096> first_memory_;
   std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};

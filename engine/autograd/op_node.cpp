@@ -10,6 +10,7 @@
 #include "engine/ops/call.h"
 #include "engine/ops/devices.h"
 #include "engine/ops/rules.h"
+#include "engine/tensor/sparse.h"
 
 namespace terra::autograd {
 namespace {
@@ -136,13 +137,40 @@ void OpNode::save_results(std::span<const Tensor> made) {
   }
 }
 
+void OpNode::select(const std::vector<bool>* wanted) {
+  left_out_ = 0;
+  for (size_t p = 0; wanted && p < params(); ++p) {
+    const auto begin = wanted->begin() + first_meta_[p], end = wanted->begin() + first_meta_[p + 1];
+    if (begin != end && std::find(begin, end, true) == end) left_out_ |= 1u << p;
+  }
+}
+
+std::optional<WeightRows> OpNode::put_off_weight(const Tensor& grad) {
+  static const Op *linear = find_op("linear"), *mm = find_op("mm"), *reshape = find_op("reshape");
+  if ((&op_ != linear && &op_ != mm) || saved_.empty() || left_out_ >> 1 & 1) return {};
+  const TensorMeta& weight = metas_[1];
+  const auto plain = [&](const Tensor& t) {
+    return t.defined() && t.dtype() == weight.dtype && !t->is_symbolic() && !is_sparse(*t) && !t.device().is_meta();
+  };
+  if (weight.sizes.size() != 2 || (weight.dtype != DType::F32 && weight.dtype != DType::F64)) return {};
+  if (!plain(grad) || !plain(saved_[0].unchecked())) return {};
+  const bool transposed = &op_ == linear;
+  const int64_t outputs = weight.sizes[transposed ? 0 : 1], inputs = weight.sizes[transposed ? 1 : 0];
+  const int64_t rows = outputs ? grad.numel() / outputs : 0;
+  if (rows == 0 || 2 * rows * (outputs + inputs) > outputs * inputs) return {};
+  const Tensor operand = saved_[0].unpack(Ref<Node>(this));
+  left_out_ |= 1u << 1;
+  const Tensor g = (*reshape)(grad, Dims{rows, outputs}), x = (*reshape)(operand, Dims{rows, inputs});
+  return transposed ? WeightRows{g, x} : WeightRows{x, g};
+}
+
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   if (released_) fail_spent();
   Loader loader(*this);
   uint32_t needed = 0;
   for (size_t p = 0; p < params(); ++p)
     for (size_t i = first_meta_[p]; i < first_meta_[p + 1]; ++i)
-      if (edges[i].node) needed |= 1u << p;
+      if (edges[i].node && !(left_out_ >> p & 1)) needed |= 1u << p;
   Backward::Call call;
   call.op = &op_;
   call.source = &loader;

@@ -2,11 +2,13 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/autograd/saved.h"
+#include "engine/autograd/weight_products.h"
 #include "engine/ops/backward.h"
 
 namespace terra::autograd {
@@ -18,6 +20,10 @@ class OpNode final : public Node {
   void save_results(std::span<const Tensor> results);
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
+  void select(const std::vector<bool>* wanted) override;
+  /// Of a product with a weight, the operand of edge 1: what the gradient of few rows adds to the weight's, where that
+  /// is larger than what it is made of. The next apply() then leaves it out.
+  std::optional<WeightRows> put_off_weight(const Tensor& grad);
   std::string name() const override;
   void rename(std::string_view name) override { name_ = name; }
   void stand_for(std::vector<Edge> operands) override {
@@ -50,6 +56,7 @@ class OpNode final : public Node {
   std::vector<SavedTensor> saved_results_;                // the same of the results; empty if no rule asks for them
   std::vector<TensorMeta> metas_;                         // of the tensors among the arguments, then of the results
   std::array<uint16_t, kMaxParams + 1> first_meta_ = {};  // per parameter, and the end
+  uint32_t left_out_ = 0;                                 // parameters whose gradients nobody asks apply() for
   bool released_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/autograd/weight_products.h"
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -181,6 +182,40 @@ TEST_CASE("backward twice needs retain_graph") {
   backward(loss, true);
   backward(loss);
   CHECK_THROWS_WITH(backward(loss), Catch::Matchers::Contains("backward through the graph a second time"));
+}
+
+TEST_CASE("products with a weight wait until there are many rows") {
+  const auto rows = [](int64_t n, double value) { return op("full")(Dims{n, 2}, value, DType::F64); };
+  const Tensor first = op("full")(Dims{2, 2}, 1.0, DType::F64), second = op("clone")(first);
+  for (const Tensor& weight : {first, second}) autograd::set_requires_grad(weight, true);
+  const autograd::Edge one = autograd::gradient_edge(first), other = autograd::gradient_edge(second);
+  REQUIRE(one.node);
+
+  autograd::WeightProducts products;
+  CHECK(products.empty());
+  CHECK_FALSE(products.add(one, {rows(200, 1.0), rows(200, 2.0)}));
+  CHECK_FALSE(products.add(other, {rows(200, 1.0), rows(200, 1.0)}));
+  CHECK_FALSE(products.add(one, {rows(55, 1.0), rows(55, 2.0)}));
+  CHECK(products.add(one, {rows(1, 4.0), rows(1, 10.0)}));
+  REQUIRE(products.has(one.node.get()));
+  autograd::Edge weight;
+  CHECK(values(products.take(one.node.get(), weight)) == std::vector<double>(4, 255 * 2 + 40));
+  CHECK(weight.node == one.node);
+  CHECK_FALSE(products.has(one.node.get()));
+  CHECK(products.any() == other.node.get());
+  CHECK(values(products.take(other.node.get(), weight)) == std::vector<double>(4, 200));
+  CHECK(products.empty());
+}
+
+TEST_CASE("a weight that is used often gets the sum over its uses") {
+  constexpr int64_t n = 32;
+  const Tensor w = op("full")(Dims{n, n}, 0.5, DType::F64), x = op("full")(Dims{1, n}, 2.0, DType::F64);
+  autograd::set_requires_grad(w, true);
+  Tensor total = op("sum")(op("linear")(x, w));
+  constexpr int uses = 600;
+  for (int i = 1; i < uses; ++i) total = op("add")(total, op("sum")(i % 2 ? op("mm")(x, w) : op("linear")(x, w)));
+  backward(total);
+  CHECK(values(autograd::grad(w)) == std::vector<double>(n * n, 2.0 * uses));
 }
 
 TEST_CASE("an unused input is an error unless allowed") {

@@ -1,0 +1,31 @@
+#include "engine/autograd/weight_products.h"
+
+#include <utility>
+
+#include "engine/ops/call.h"
+
+namespace terra::autograd {
+
+bool WeightProducts::add(const Edge& weight, WeightRows rows) {
+  constexpr int64_t kMany = 256;
+  Waiting& w = waiting_[weight.node.get()];
+  w.weight = weight;
+  w.rows += rows.left.size(0);
+  w.left.push_back(std::move(rows.left));
+  w.right.push_back(std::move(rows.right));
+  return w.rows >= kMany;
+}
+
+Tensor WeightProducts::take(const Node* leaf, Edge& weight) {
+  static const Op *cat = find_op("cat"), *mm = find_op("mm"), *t = find_op("t");
+  const auto found = waiting_.find(leaf);
+  Waiting w = std::move(found->second);
+  waiting_.erase(found);
+  weight = std::move(w.weight);
+  const auto together = [](std::vector<Tensor>& parts) {
+    return parts.size() == 1 ? parts[0] : (*cat)(std::span<const Tensor>(parts), 0);
+  };
+  return (*mm)((*t)(together(w.left)), together(w.right));
+}
+
+}  // namespace terra::autograd
