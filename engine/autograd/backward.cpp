@@ -163,6 +163,8 @@ class Pass {
 
   /// Whether what the pass computes is a tensor of its own, without a history.
   bool makes_plainly() const { return !create_graph_ && &current_emitter() == &default_emitter(); }
+  /// And whether nobody looks at the gradients of single nodes: sums may be made in other ways.
+  bool only_sums_matter() const { return makes_plainly() && addends_.empty() && !nan_is_an_error.load(); }
 
   void deliver(const Edge& edge, const Tensor& made) {
     const Tensor g = in_dtype_of_result(*edge.node, edge.index, made);
@@ -186,9 +188,7 @@ class Pass {
   /// what `x.unbind()` costs is then what x holds, not that times its length.
   bool goes_to_place(const Node& node, const Tensor& g) {
     const TensorMeta* const whole = node.whole_meta();
-    if (!whole || !node.edges[0].node || !makes_plainly() || node.is_hooked() || !addends_.empty() ||
-        nan_is_an_error.load())
-      return false;
+    if (!whole || !node.edges[0].node || node.is_hooked() || !only_sums_matter()) return false;
     if (g.numel() == checked_numel(whole->sizes)) return false;
     const Edge& edge = node.edges[0];
     const TensorMeta* const wanted = edge.node->result_meta(edge.index);
@@ -240,7 +240,7 @@ class Pass {
     if (node.edges.size() < 2 || !node.edges[1].node || !node.edges[1].node->edges.empty()) return;
     const Edge& weight = node.edges[1];
     if (waiting_[weight.node.get()].missing < 2 && !products_.has(weight.node.get())) return;
-    if (!makes_plainly() || !addends_.empty() || nan_is_an_error.load() || exact_mode()) return;
+    if (!only_sums_matter() || exact_mode()) return;
     auto* const product = dynamic_cast<OpNode*>(&node);
     if (!product || !node.pre_hooks.empty() || !node.post_hooks.empty()) return;
     std::optional<WeightRows> rows = product->put_off_weight(g);

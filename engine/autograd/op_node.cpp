@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/spent_node.h"
@@ -167,10 +168,11 @@ std::optional<WeightRows> OpNode::put_off_weight(const Tensor& grad) {
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   if (released_) fail_spent();
   Loader loader(*this);
+  const uint32_t left_out = std::exchange(left_out_, 0);
   uint32_t needed = 0;
   for (size_t p = 0; p < params(); ++p)
     for (size_t i = first_meta_[p]; i < first_meta_[p + 1]; ++i)
-      if (edges[i].node && !(left_out_ >> p & 1)) needed |= 1u << p;
+      if (edges[i].node && !(left_out >> p & 1)) needed |= 1u << p;
   Backward::Call call;
   call.op = &op_;
   call.source = &loader;

@@ -56,7 +56,7 @@ class OpNode final : public Node {
   std::vector<SavedTensor> saved_results_;                // the same of the results; empty if no rule asks for them
   std::vector<TensorMeta> metas_;                         // of the tensors among the arguments, then of the results
   std::array<uint16_t, kMaxParams + 1> first_meta_ = {};  // per parameter, and the end
-  uint32_t left_out_ = 0;                                 // parameters whose gradients nobody asks apply() for
+  uint32_t left_out_ = 0;  // parameters whose gradients the next apply() is not asked for
   bool released_ = false;
 };
 

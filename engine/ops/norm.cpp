@@ -202,18 +202,22 @@ Gradients layer_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& w
   const Tensor input = scale * (gw - mean(gw, dims, true) - y * mean(gw * y, dims, true));
   return {input, sum_to_size(g * y, shape), sum_to_size(g, shape)};
 }
-void layer_norm_gradient(Backward& b) {
-  const Tensor g = b.grad(), x = b.in(0);
+/// Of a norm whose results are y, mean and rstd: by its kernel, or in ops where the gradient has gradients in turn.
+void set_gradients(Backward& b, const Op& kernel, const auto& in_ops) {
   Gradients r;
   if (grad_enabled()) {
-    r = layer_norm_gradients(g, x, b.in(2), Dims(b.ints(1)), b.arg(4));
+    r = in_ops();
   } else {
-    const auto all = layer_norm_backward.all(g, x, b.out(1), b.out(2), b.arg(2), b.arg(1));
+    const auto all = kernel.all(b.grad(), b.in(0), b.out(1), b.out(2), b.arg(2), b.arg(1));
     r = {all[0], all[1], all[2]};
   }
   b.set(0, r.input);
   b.set(2, r.weight);
   b.set(3, r.bias);
+}
+void layer_norm_gradient(Backward& b) {
+  set_gradients(b, layer_norm_backward,
+                [&] { return layer_norm_gradients(b.grad(), b.in(0), b.in(2), Dims(b.ints(1)), b.arg(4)); });
 }
 
 // ---- group norm: channels are dimension 1 ---------------------------------------------------------------------------
@@ -248,17 +252,8 @@ Gradients group_norm_gradients(const Tensor& g, const Tensor& x, const Tensor& w
   return {reshape(input, x.sizes()), sum(g * y, channels), sum(g, channels)};
 }
 void group_norm_rows_gradient(Backward& b) {
-  const Tensor g = b.grad(), x = b.in(0);
-  Gradients r;
-  if (grad_enabled()) {
-    r = group_norm_gradients(g, x, b.in(2), b.integer(1), b.arg(4));
-  } else {
-    const auto all = group_norm_backward.all(g, x, b.out(1), b.out(2), b.arg(2), b.arg(1));
-    r = {all[0], all[1], all[2]};
-  }
-  b.set(0, r.input);
-  b.set(2, r.weight);
-  b.set(3, r.bias);
+  set_gradients(b, group_norm_backward,
+                [&] { return group_norm_gradients(b.grad(), b.in(0), b.in(2), b.integer(1), b.arg(4)); });
 }
 void group_norm_of(Composition& c) {
   const Tensor x = widened(c.tensor(0));

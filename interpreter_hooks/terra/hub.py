@@ -15,11 +15,15 @@ READ_DATA_CHUNK = 128 * 1024
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
+def _get_torch_home():
+    """$TORCH_HOME, or ~/.cache/torch."""
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
+    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
+
+
 def get_dir():
     """Where files are kept: $TORCH_HOME/hub, or ~/.cache/torch/hub."""
-    cache = os.environ.get("XDG_CACHE_HOME", os.path.join("~", ".cache"))
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
+    return _dir[0] or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
@@ -100,12 +104,6 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
         match = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, match.group(1) if match else None, progress)
     return read(path, map_location=map_location, weights_only=weights_only)
-
-
-def _get_torch_home():
-    """The folder above get_dir()'s."""
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    return os.path.expanduser(os.environ.get("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 class _Progress:

@@ -52,15 +52,9 @@ bool Recording::can_leave(const Value& value, int depth) {
   if (PyGen_CheckExact(object)) return false;
   auto leaves = [&](const Value& part) { return can_leave(part, depth + 1); };
   if (PyFunction_Check(object)) {  // [encode(child) for child in ...], which is a function before it is called
-    auto* function = reinterpret_cast<PyFunctionObject*>(object);
-    if (function->func_annotations) return false;
-    for (Py_ssize_t i = 0; function->func_closure && i < PyTuple_GET_SIZE(function->func_closure); i++) {
-      if (!leaves(by_identity(PyTuple_GET_ITEM(function->func_closure, i)))) return false;
-    }
-    for (const auto& [name, value] : known->keyword_defaults) {
-      if (!leaves(value)) return false;
-    }
-    if (!std::all_of(known->defaults.begin(), known->defaults.end(), leaves)) return false;
+    const std::vector<Value> parts = parts_of_function(*known);
+    if (reinterpret_cast<PyFunctionObject*>(object)->func_annotations) return false;
+    if (!std::all_of(parts.begin(), parts.end(), leaves)) return false;
   }
   for (const Value& item : known->items) {
     if (!leaves(item)) return false;

@@ -173,6 +173,8 @@ class Recording {
   Shadow* find(PyObject* object);
   /// The same for those who ask nothing about the object (loops.h).
   Shadow* peek(PyObject* object);
+  /// What a function that is made inside holds: its defaults, and the cells of its closure.
+  std::vector<Value> parts_of_function(const Shadow& function);
   /// How far an iterator has come that is followed; null for any other object.
   Iterator* iterator_of(PyObject* object);
   /// The shadow of the object behind a value; makes one for facts.

@@ -23,13 +23,8 @@ void each_part(Recording& r, Shadow& shadow, F visit) {
   visit(shadow.content);
   visit(shadow.function);
   visit(shadow.receiver);
-  for (const Value& value : shadow.defaults) visit(value);
-  for (auto& [name, value] : shadow.keyword_defaults) visit(value);
   if (!PyFunction_Check(shadow.self.object)) return;
-  PyObject* closure = PyFunction_GET_CLOSURE(shadow.self.object);
-  for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) {
-    visit(r.by_identity(PyTuple_GET_ITEM(closure, i)));
-  }
+  for (const Value& value : r.parts_of_function(shadow)) visit(value);
 }
 
 /// Whether the object can be reached from itself through objects that are still to be made.
@@ -219,6 +214,16 @@ bool is_plain_instance(PyObject* object, const Shadow& shadow) {
 }
 
 }  // namespace
+
+std::vector<Value> Recording::parts_of_function(const Shadow& shadow) {
+  std::vector<Value> parts = shadow.defaults;
+  for (const auto& [name, value] : shadow.keyword_defaults) parts.push_back(value);
+  PyObject* closure = PyFunction_GET_CLOSURE(shadow.self.object);
+  for (Py_ssize_t i = 0; closure && i < PyTuple_GET_SIZE(closure); i++) {
+    parts.push_back(by_identity(PyTuple_GET_ITEM(closure, i)));
+  }
+  return parts;
+}
 
 Register Recording::materialise(Shadow& shadow) {
   PyObject* object = shadow.self.object;

@@ -18,7 +18,8 @@ def check_name(module, name, kind, group):
 
 
 def after_hooks(kind, module, name, member):
-    """The member, or what the hooks of register_module_..._registration_hook make of it."""
+    """The member, or what the hooks of register_module_..._registration_hook make of it. ModuleBase.__setattr__ does the same
+    in C; here it is Python, which the recorder follows."""
     for hook in list(C._registration_hooks.get(kind, {}).values()):
         other = hook(module, name, member)
         member = member if other is None else other
