@@ -18,6 +18,7 @@
 #include "engine/autograd/weight_products.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/emitter.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
 #include "kernels/abi/exact_mode.h"

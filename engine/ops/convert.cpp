@@ -1,6 +1,7 @@
 #include "engine/ops/convert.h"
 
 #include "engine/errors/warnings.h"
+#include "engine/ops/call.h"
 #include "engine/ops/creation.h"
 #include "engine/ops/kept_text.h"
 #include "engine/ops/layout.h"

@@ -2,6 +2,7 @@
 
 #include "engine/errors/warnings.h"
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convert.h"
 #include "engine/ops/creation.h"

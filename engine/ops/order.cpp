@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/call.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/complex.h"
 #include "engine/ops/convert.h"

@@ -1,5 +1,6 @@
 #include "engine/ops/resample.h"
 
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/binary.h"
 #include "engine/ops/index.h"
 #include "engine/ops/layout.h"

@@ -296,9 +296,9 @@ TEST_CASE("integers of all sizes are divided as the reference does", "[elementwi
     const auto draw = [&](uint64_t bits) { return static_cast<int64_t>(engine()) >> (63 - bits % 63); };
     const int64_t divisor = draw(static_cast<uint64_t>(i));
     b.data<int64_t>()[i] = divisor == 0 ? -1 : divisor;
-    // Multiples and their neighbours, where quotients change.
-    const int64_t multiple = divisor * (draw(20) % 1000);
-    a.data<int64_t>()[i] = i % 4 == 0 ? draw(62) : multiple + i % 4 - 2;
+    // Multiples and their neighbours, where quotients change; unsigned, because those of large divisors wrap.
+    const uint64_t multiple = static_cast<uint64_t>(divisor) * static_cast<uint64_t>(draw(20) % 1000);
+    a.data<int64_t>()[i] = i % 4 == 0 ? draw(62) : static_cast<int64_t>(multiple + static_cast<uint64_t>(i % 4 - 2));
   }
   const View inputs[] = {a.view(), b.view()};
   for (const char* op : {"floor_divide", "remainder", "fmod", "trunc_divide"}) {
