@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/batched_backward.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/pass.h"
 #include "engine/autograd/sparse_gradients.h"
@@ -119,7 +120,12 @@ class Pass {
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
       if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get(), w);
-    while (!ready_.empty()) visit_first();
+    while (!ready_.empty() || !gathered_.empty()) {
+      if (ready_.empty())
+        visit_together(largest());
+      else
+        visit_first();
+    }
   }
 
  private:
@@ -257,9 +263,78 @@ class Pass {
   /// Before what may run code of the program, which may change operands.
   void deliver_products_before(const Node& node) {
     if (products_.has(&node)) deliver_product(&node);
-    const bool is_plain = node.edges.empty() || dynamic_cast<const OpNode*>(&node);
-    if (is_plain && !node.is_hooked() && node.pre_hooks.empty() && node.post_hooks.empty()) return;
+    if (!runs_program(node)) return;
     while (!products_.empty()) deliver_product(products_.any());
+  }
+
+  static bool runs_program(const Node& node) {
+    return node.calls_program() || node.is_hooked() || !node.pre_hooks.empty() || !node.post_hooks.empty();
+  }
+
+  // ---- nodes that are applied together ----
+
+  /// Nobody can tell in which order nodes are applied.
+  bool any_order() {
+    if (!any_order_)
+      any_order_ = !selective_ && only_sums_matter() && !exact_mode() &&
+                   std::none_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return runs_program(*w.first); });
+    return *any_order_;
+  }
+
+  /// True: it waits for others like it, while there is anything else to do.
+  bool gather(Node* node) {
+    BatchedBackward* const batch = node->batched();
+    if (!batch || !any_order()) return false;
+    const std::vector<Tensor>& grads = waiting_[node].grads;
+    if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); })) return false;
+    auto at = std::find_if(gathered_.begin(), gathered_.end(), [&](const Gathered& g) { return g.batch == batch; });
+    if (at == gathered_.end()) at = gathered_.insert(at, {batch, {}});
+    at->nodes.emplace_back(node);
+    return true;
+  }
+
+  size_t largest() const {
+    const auto fewer = [](const Gathered& a, const Gathered& b) { return a.nodes.size() < b.nodes.size(); };
+    return static_cast<size_t>(std::max_element(gathered_.begin(), gathered_.end(), fewer) - gathered_.begin());
+  }
+
+  /// Whether gradients that the node makes for a leaf can be products with those of others.
+  bool shares_weight(const Node& node) {
+    return std::any_of(node.edges.begin(), node.edges.end(), [&](const Edge& e) {
+      return e.node && e.node->edges.empty() && (waiting_[e.node.get()].missing > 1 || products_.has(e.node.get()));
+    });
+  }
+
+  void visit_together(size_t number) {
+    const Gathered gathered = std::move(gathered_[number]);
+    gathered_.erase(gathered_.begin() + static_cast<std::ptrdiff_t>(number));
+    std::vector<Node*> nodes;
+    for (const Ref<Node>& node : gathered.nodes) nodes.push_back(node.get());
+    if (nodes.size() == 1 && !shares_weight(*nodes[0])) return visit(nodes[0]);
+    std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->sequence > b->sequence; });
+    std::vector<std::vector<Tensor>> grads;
+    for (Node* node : nodes) {
+      node->select(nullptr);
+      Waiting& w = waiting_[node];
+      w.first.clear();
+      grads.push_back(std::move(w.grads));
+      grads.back().resize(node->results);
+      if (any_sparse(grads.back())) grads.back() = to_dense(grads.back());
+    }
+    BatchedBackward::Made made;
+    {
+      const Freeing freeing(!retain_graph_);
+      made = gathered.batch->apply(nodes, grads);
+    }
+    if (!retain_graph_)
+      for (Node* node : nodes) node->release_saved();
+    grads.clear();
+    for (auto& [weight, rows] : made.products)
+      if (products_.add(weight, std::move(rows))) deliver_product(weight.node.get());
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      made.gradients[n].resize(nodes[n]->edges.size());
+      hand_on(*nodes[n], made.gradients[n]);
+    }
   }
 
   void arrived(const Edge& edge) {
@@ -275,12 +350,14 @@ class Pass {
       if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
   }
 
+  struct Freeing {
+    explicit Freeing(bool frees) : before(std::exchange(frees_saved, frees)) {}
+    ~Freeing() { frees_saved = before; }
+    const bool before;
+  };
+
   std::vector<Tensor> applied(Node& node, std::vector<Tensor>& grads) const {
-    struct Freeing {
-      explicit Freeing(bool frees) : before(std::exchange(frees_saved, frees)) {}
-      ~Freeing() { frees_saved = before; }
-      const bool before;
-    } const freeing(!retain_graph_);
+    const Freeing freeing(!retain_graph_);
     if (!node.edges.empty() && any_sparse(grads)) grads = to_dense(grads);  // leaves take them as they are
     return run_hooked(node, grads);
   }
@@ -323,7 +400,7 @@ class Pass {
   void visit_first() {
     Node* node = ready_.top();
     ready_.pop();
-    visit(node);
+    if (!gather(node)) visit(node);
   }
 
   void hand_on(Node& node, std::vector<Tensor>& out) {
@@ -356,6 +433,12 @@ class Pass {
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
   WeightProducts products_;
+  struct Gathered {
+    BatchedBackward* batch;
+    std::vector<Ref<Node>> nodes;
+  };
+  std::vector<Gathered> gathered_;
+  std::optional<bool> any_order_;  // asked for when it first matters
   // A small graph needs no memory but this.
   std::array<std::byte, 4096> first_memory_;
   std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};

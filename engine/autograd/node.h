@@ -10,6 +10,7 @@
 
 namespace terra::autograd {
 
+class BatchedBackward;
 class Node;
 class SavedTensor;
 
@@ -69,6 +70,10 @@ class Node : public Counted {
   /// The same of a node that programs take for that of its last call: the node of this call alone. Null for all others,
   /// and where the calls can't be made again.
   virtual Ref<Node> last_call() { return {}; }
+  /// Nodes that have the same one may be applied together, in any order. Null: this one is applied by itself.
+  virtual BatchedBackward* batched() { return nullptr; }
+  /// Whether its apply runs code of the program, which may look at tensors and change them.
+  virtual bool calls_program() const { return true; }
   /// What comes before all else, also where a pass ends here: the hooks of the tensors that this is the history of, in
   /// order of registration, then the tensors that keep their gradients take them.
   virtual void hook_gradients(std::vector<Tensor>& grads);
@@ -104,6 +109,7 @@ class AccumulateGrad final : public Node {
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   void hook_gradients(std::vector<Tensor>& grads) override;
   bool is_hooked() const override;
+  bool calls_program() const override { return false; }
   std::string name() const override { return "AccumulateGrad"; }
   const Tensor& variable() const { return leaf_; }
 

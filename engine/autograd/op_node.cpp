@@ -38,6 +38,7 @@ class FlatNode final : public Node {
     return {(*full)(meta_.sizes, 0.0, meta_.dtype)};
   }
   std::string name() const override { return name_; }
+  bool calls_program() const override { return false; }
 
  private:
   const TensorMeta meta_;

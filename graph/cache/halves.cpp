@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "graph/cache/pair.h"
+#include "graph/cache/pair_batch.h"
 #include "graph/passes/pipeline.h"
 
 namespace terra::graph {
@@ -48,20 +49,24 @@ std::vector<std::vector<uint32_t>> edges_of(const Program& joint) {
 }  // namespace
 
 Halves::Backward::Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values)
-    : saved(std::move(s)), runner(std::move(p), made_by_forward(saved, values)) {}
+    : saved(std::move(s)),
+      batch(std::make_unique<PairBatch>(p)),
+      runner(optimized(std::move(p)), made_by_forward(saved, values)) {}
+
+Halves::Backward::~Backward() = default;
 
 Halves::Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(optimized(std::move(p.forward))) {
   if (parts == 1) {
     std::vector<uint32_t> all(saved.size());
     for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-    backward.emplace_back(std::move(all), optimized(std::move(p.backward)), saved);
+    backward.emplace_back(std::move(all), std::move(p.backward), saved);
     return;
   }
   // Each by itself: what is fused belongs to one part.
   for (uint32_t part = 0; part < parts; ++part) {
     std::vector<uint32_t> read;
     Program program = backward_of_part(p.backward, part, read);
-    backward.emplace_back(std::move(read), optimized(std::move(program)), saved);
+    backward.emplace_back(std::move(read), std::move(program), saved);
   }
 }
 

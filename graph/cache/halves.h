@@ -13,12 +13,16 @@
 
 namespace terra::graph {
 
+class PairBatch;
+
 /// The two halves for one choice of roots that gradients arrive for, the backward half part by part.
 struct Halves {
   struct Backward {
     Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values);
+    ~Backward();
 
-    const std::vector<uint32_t> saved;  ///< numbers of the values that it reads
+    const std::vector<uint32_t> saved;       ///< numbers of the values that it reads
+    const std::unique_ptr<PairBatch> batch;  ///< of many runs
     Runner runner;
   };
 

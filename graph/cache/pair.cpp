@@ -41,21 +41,22 @@ class Pair final : public Compiled {
     Runner& forward = halves.forward;
     std::vector<Tensor> inputs;
     for (TensorImpl* t : lent) inputs.push_back(kept(t));
-    RunPast past(std::move(inputs), scalars, forward.program());
+    const auto past = std::make_shared<RunPast>(scalars, forward.program());
     Runner::Made made;
     Nodes nodes;
     const RunResult result = forward.run(
         lent, scalars, {}, interrupt_poll(),
         [&] {
-          past.keep_written(forward.program());
-          nodes = make_nodes(halves, choice, past);
+          past->keep_written(inputs, forward.program());
+          nodes = make_nodes(halves, choice, inputs, past);
           forward.collect(made, outputs);
           return !before_commit || before_commit();
         },
         made, release, same);
     if (result.status != RunStatus::Done) return result;
     forward.publish(lent, made);
-    for (const Ref<PairNode>& node : nodes.parts) node->save(past.inputs, made);
+    past->keep_inputs(inputs);
+    for (const Ref<PairNode>& node : nodes.parts) node->save(inputs, made);
     give_histories(nodes, made);
     forward.retain_gradients(made);
     return result;
@@ -93,14 +94,15 @@ class Pair final : public Compiled {
   };
 
   /// In the order of the program, the nodes of its functions, which it makes later, included.
-  Nodes make_nodes(Halves& halves, const Choice& choice, const RunPast& past) const {
+  Nodes make_nodes(Halves& halves, const Choice& choice, const std::vector<Tensor>& inputs,
+                   const std::shared_ptr<RunPast>& past) const {
     Nodes nodes;
     nodes.roots.resize(shared_->roots.size());
     for (uint32_t p = 0; p < shared_->parts.size(); ++p) {
       Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
       const std::vector<uint32_t>& first = shared_->first_edges[p];
       for (size_t j = 0; j + 1 < first.size(); ++j)
-        node->edges.resize(first[j + 1], edge_to(shared_->parts[p].targets[j], nodes, past));
+        node->edges.resize(first[j + 1], edge_to(shared_->parts[p].targets[j], nodes, inputs));
       const Ref<autograd::Node> part(node.get());
       for (uint32_t k : shared_->parts[p].roots) {
         const ProgramRoot& root = shared_->roots[k];
@@ -118,9 +120,9 @@ class Pair final : public Compiled {
     return nodes;
   }
 
-  autograd::Edge edge_to(const GradientTarget& target, const Nodes& nodes, const RunPast& past) const {
+  autograd::Edge edge_to(const GradientTarget& target, const Nodes& nodes, const std::vector<Tensor>& inputs) const {
     switch (target.kind) {
-      case GradientTarget::Kind::Input: return autograd::gradient_edge(past.inputs[target.index]);
+      case GradientTarget::Kind::Input: return autograd::gradient_edge(inputs[target.index]);
       case GradientTarget::Kind::Root: return nodes.roots[target.index];
       case GradientTarget::Kind::Function: {
         size_t f = 0;

@@ -71,28 +71,37 @@ void spoil(const std::vector<Tensor>& gradients) {
 
 }  // namespace
 
-RunPast::RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p)
-    : inputs(std::move(i)), scalars(s.begin(), s.end()) {
+RunPast::RunPast(std::span<const Scalar> s, const Program& p) : scalars(s.begin(), s.end()) {
   for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
 }
 
-void RunPast::keep_written(const Program& p) {
-  old.resize(inputs.size());
+void RunPast::keep_inputs(const std::vector<Tensor>& given) {
+  for (size_t i = 0; i < given.size(); ++i) inputs.emplace_back(old[i].defined() ? old[i] : given[i], false);
+}
+
+void RunPast::leave_inputs() {
+  if (--parts > 0) return;
+  for (autograd::SavedTensor& t : inputs) t.forget();
+  old.clear();
+}
+
+void RunPast::keep_written(const std::vector<Tensor>& given, const Program& p) {
+  old.resize(given.size());
   std::map<Storage*, Ref<Storage>> copies;
   for (const StorageWrite& w : p.writes) {
-    Storage* storage = inputs[p.inputs[w.input].index]->storage.get();
+    Storage* storage = given[p.inputs[w.input].index]->storage.get();
     Ref<Storage>& copy = copies[storage];
     if (copy) continue;
     copy = Storage::copied(*storage);
   }
-  for (size_t i = 0; i < inputs.size() && !copies.empty(); ++i) {
-    const TensorImpl& t = *inputs[i];
+  for (size_t i = 0; i < given.size() && !copies.empty(); ++i) {
+    const TensorImpl& t = *given[i];
     const auto copy = copies.find(t.storage.get());
     if (copy == copies.end()) continue;
     old[i] = Tensor::view_of(copy->second, t.dtype, t.sizes, t.strides, t.offset);
     if (!t.requires_grad()) continue;
     writes_views = writes_views || (t.autograd && t.autograd->is_view);
-    const autograd::Edge edge = autograd::gradient_edge(inputs[i]);
+    const autograd::Edge edge = autograd::gradient_edge(given[i]);
     autograd::set_history(old[i], edge.node, edge.index);
   }
 }
@@ -100,16 +109,14 @@ void RunPast::keep_written(const Program& p) {
 // ---- gradients ----
 
 PairNode::PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_t part, const Choice& choice,
-                   const RunPast& past)
+                   std::shared_ptr<RunPast> past)
     : shared_(std::move(shared)),
       halves_(halves),
       part_(part),
       backward_(halves.backward[part]),
       spent_(saving().size(), false),
-      old_(past.old),
-      writes_views_(past.writes_views),
-      scalars_(past.scalars),
-      random_(past.random) {
+      past_(std::move(past)) {
+  ++past_->parts;
   results = static_cast<uint32_t>(roots().size());
   for (uint32_t k : roots()) choice_.push_back(choice[k]);
 }
@@ -139,7 +146,6 @@ void PairNode::save(const std::vector<Tensor>& inputs, const Runner::Made& made)
       watched.push_back({storage, storage->version(), &m});
     }
   }
-  for (size_t i = 0; i < inputs.size(); ++i) inputs_.emplace_back(old_[i].defined() ? old_[i] : inputs[i], false);
 }
 
 std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
@@ -154,7 +160,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   require_unspent(given);
   require_unmodified(given);
   if (grad_enabled()) return apply_again(grads, given);
-  for (size_t k = 0; k < given.size(); ++k) shared_->expected[roots()[k]] = given[k];
+  expect(given);
   if (given != choice_) return apply_again(grads, given);
   std::vector<Tensor> out(edges.size());
   const std::vector<Program::Gradient>& places = backward_.runner.program().gradients;
@@ -164,15 +170,64 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
     if (given[k]) tangents[roots()[k]] = compact(grads[k]);
   Runner::Made made;
   if (!run_backward(given, tangents, made)) return apply_again(grads, given);
-  std::vector<uint32_t> next = first_edges();
-  for (size_t j = 0; j < places.size(); ++j) {
-    const uint32_t target = places[j].target;
-    ensure(next[target] < first_edges()[target + 1], "more gradients of an input than with all results in use");
-    out[next[target]++] = std::move(made.tensors[j]);
-  }
+  const std::vector<uint32_t> edge_of = edges_of_gradients();
+  for (size_t j = 0; j < places.size(); ++j) out[edge_of[j]] = std::move(made.tensors[j]);
   if (spoils_gradients()) [[unlikely]]
     spoil(out);
   return out;
+}
+
+/// Of later runs. Those that will be passed as batches may lack some of the gradients that they are prepared for.
+void PairNode::expect(const Choice& given) {
+  const bool any_of_them = backward_.batch->is_busy();
+  for (size_t k = 0; k < given.size(); ++k) {
+    auto expected = shared_->expected[roots()[k]];
+    expected = given[k] || (any_of_them && expected);
+  }
+}
+
+std::vector<uint32_t> PairNode::edges_of_gradients() const {
+  std::vector<uint32_t> next = first_edges(), found;
+  for (const Program::Gradient& g : backward_.runner.program().gradients) {
+    ensure(next[g.target] < first_edges()[g.target + 1], "more gradients of an input than with all results in use");
+    found.push_back(next[g.target]++);
+  }
+  return found;
+}
+
+bool PairNode::join_batch(const std::vector<Tensor>& grads, const Program& backward, std::vector<Tensor>& inputs) {
+  static const Op* full = find_op("full");
+  Choice given;
+  for (const Tensor& g : grads) given.push_back(g.defined());
+  for (size_t k = 0; k < given.size(); ++k)
+    if (given[k] && !choice_[k]) return false;
+  if (unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
+  last_ = given;
+  require_unspent(given);
+  require_unmodified(given);
+  expect(given);
+  const Ref<Node> self(this);
+  for (size_t i = 0; i < backward.inputs.size(); ++i) {
+    const InputBinding& in = backward.inputs[i];
+    const ValueMeta& meta = backward.graph.meta(backward.graph.inputs[i]);
+    switch (in.kind) {
+      case InputBinding::Kind::Tensor: {
+        const Tensor t = saved_[in.index].unpack(self);
+        inputs.push_back(
+            Tensor::view_of(t->storage, meta.dtype, meta.sizes, in.strides, in.own_offset ? t->offset : in.offset));
+        break;
+      }
+      case InputBinding::Kind::Scalar:
+        inputs.push_back((*full)(Dims{}, saved_scalars_[in.index], Scalar::dtype_of(meta.scalar)));
+        break;
+      case InputBinding::Kind::Tangent: {
+        const auto k = static_cast<size_t>(std::find(roots().begin(), roots().end(), in.index) - roots().begin());
+        inputs.push_back(grads[k]);
+        break;
+      }
+    }
+  }
+  return true;
 }
 
 void PairNode::select(const std::vector<bool>* wanted) {
@@ -202,8 +257,7 @@ void PairNode::release_saved() {
   if (unfolded_ || !released() || !all_useless(spent_, selected_)) return;
   freed_ = true;
   saved_.clear();
-  for (autograd::SavedTensor& t : inputs_) t.forget();
-  old_.clear();
+  leave_inputs();
 }
 
 std::vector<bool> PairNode::spent_after(const Choice& given) const {
@@ -288,17 +342,19 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
   Compiled& again = shared_->derivative(part_, step, grad_enabled());
   const Ref<Node> self(this);
   std::vector<Tensor> tensors;
-  for (uint32_t i = 0; i < inputs_.size(); ++i)
-    tensors.push_back(old_[i].defined() ? old_[i] : again.reads(i) ? inputs_[i].unpack(self) : inputs_[i].unchecked());
+  for (uint32_t i = 0; i < past_->inputs.size(); ++i)
+    tensors.push_back(past_->old[i].defined() ? past_->old[i]
+                      : again.reads(i)        ? past_->inputs[i].unpack(self)
+                                              : past_->inputs[i].unchecked());
   const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j)
     if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edge_to(j)));
   for (size_t k = 0; k < grads.size(); ++k)
     if (given[k]) tensors.push_back(compact(grads[k]));
   std::vector<RunOutput> outputs;
-  const RandomPast past(halves_.forward.program().generators, random_);
+  const RandomPast past(halves_.forward.program().generators, past_->random);
   const UninterruptedRun uninterrupted;
-  if (again.run(lend(tensors), scalars_, nullptr, outputs).status != RunStatus::Done)
+  if (again.run(lend(tensors), past_->scalars, nullptr, outputs).status != RunStatus::Done)
     throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace->name));
   std::vector<Tensor> out;
   for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
@@ -307,8 +363,8 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
 
 bool PairNode::unfold() {
   if (unfolded_) return true;
-  const bool possible = shared_->request.derivatives.empty() && !writes_views_ && is_repeatable(*shared_->trace) &&
-                        !autograd::pass_under_way();
+  const bool possible = shared_->request.derivatives.empty() && !past_->writes_views &&
+                        is_repeatable(*shared_->trace) && !autograd::pass_under_way();
   if (!possible || (released() && !(freed_ && is_settled(*shared_->trace)))) return false;
   const autograd::UnpackedScope unpacked;
   std::optional<std::vector<autograd::Edge>> own;
@@ -324,12 +380,11 @@ bool PairNode::unfold() {
   place_results();
   unfolded_ = true;
   saved_.clear();
-  inputs_.clear();
   const auto is_watched_by_calls = [&](const Watched& w) {  // by those that have saved it
-    return w.what->kind == SavedMemory::Kind::Input && (freed_ || !old_[w.what->index].defined());
+    return w.what->kind == SavedMemory::Kind::Input && (freed_ || !past_->old[w.what->index].defined());
   };
   for (std::vector<Watched>& memory : watched_) std::erase_if(memory, is_watched_by_calls);
-  old_.clear();
+  leave_inputs();
   return true;
 }
 
@@ -343,7 +398,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   };
   const std::vector<TraceInput>& inputs = shared_->request.inputs ? *shared_->request.inputs : shared_->trace->inputs;
   const std::vector<ProgramPart>& parts = shared_->parts;
-  GivenAgain given{{}, scalars_, parts[part_].first, shared_->trace->records.size(), {}, {}};
+  GivenAgain given{{}, past_->scalars, parts[part_].first, shared_->trace->records.size(), {}, {}};
   if (part_ + 1 < parts.size()) given.end = parts[part_ + 1].first;
   if (given.first == Trace::kInside || given.end == Trace::kInside) return {};
   const bool takes = takes_gradients(*shared_->trace);
@@ -351,10 +406,11 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
-    if (!freed_ && inputs_[i].was_written()) return {};
-    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in) : own_memory(inputs_[i].unchecked(), old_[i].defined()));
+    if (!freed_ && past_->inputs[i].was_written()) return {};
+    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in)
+                                                  : own_memory(past_->inputs[i].unchecked(), past_->old[i].defined()));
     t->wrapped_number = in.meta.wrapped;
-    const autograd::Edge history = inputs_[i].origin(Ref<Node>(this));
+    const autograd::Edge history = past_->inputs[i].origin(Ref<Node>(this));
     if (!history.node) continue;
     if (takes && history.node->is_hooked()) return {};
     autograd::set_history(t, history.node, history.index);
@@ -369,7 +425,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   }
   for (const uint32_t k : roots()) given.roots.push_back(shared_->roots[k].value);
   if (given.histories.contains(kNoValue) || std::count(given.roots.begin(), given.roots.end(), kNoValue)) return {};
-  const RandomPast past(halves_.forward.program().generators, random_);
+  const RandomPast past(halves_.forward.program().generators, past_->random);
   std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given, freed_);
   for (const autograd::Edge& edge : own)
     if (!edge.node) return {};

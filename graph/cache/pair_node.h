@@ -6,27 +6,35 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/autograd/folded_node.h"
 #include "engine/autograd/saved.h"
 #include "engine/random/generator.h"
 #include "graph/cache/halves.h"
+#include "graph/cache/pair_batch.h"
 
 namespace terra::graph {
 
-/// What all parts of one run share.
+/// What all parts of one run share: what it takes to compute the region again.
 struct RunPast {
-  RunPast(std::vector<Tensor> i, std::span<const Scalar> s, const Program& p);
+  /// Before the run.
+  RunPast(std::span<const Scalar> s, const Program& p);
 
   /// Copies of what the run is about to write, with the history that it had.
-  void keep_written(const Program& p);
+  void keep_written(const std::vector<Tensor>& given, const Program& p);
+  /// After the commit.
+  void keep_inputs(const std::vector<Tensor>& given);
+  /// One part fewer computes from the inputs. Where they came from stays.
+  void leave_inputs();
 
-  std::vector<Tensor> inputs;
+  std::vector<autograd::SavedTensor> inputs;
   std::vector<Tensor> old;    ///< by input: as it was before the run wrote it; undefined for others
   bool writes_views = false;  ///< among those are views with a history, which is their base's by now
   std::vector<Scalar> scalars;
   std::vector<RandomState> random;  ///< before the run, of the program's generators
+  uint32_t parts = 0;               ///< that may still compute from the inputs
 };
 
 class ResultNode;
@@ -39,13 +47,23 @@ class PairNode final : public autograd::FoldedNode {
  public:
   /// The edges are the maker's affair.
   PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_t part, const Choice& choice,
-           const RunPast& past);
+           std::shared_ptr<RunPast> past);
+  ~PairNode() override { leave_inputs(); }
 
-  /// After the commit: keeps what the backward half reads, and the inputs.
+  /// After the commit: keeps what the backward half reads.
   void save(const std::vector<Tensor>& inputs, const Runner::Made& made);
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   void select(const std::vector<bool>* wanted) override;
+  autograd::BatchedBackward* batched() override {
+    return backward_.batch->pays() && !unfolded_ ? backward_.batch.get() : nullptr;
+  }
+  bool calls_program() const override { return false; }
+  /// Gradients for it can be computed with those of other runs: by input of the backward half, what it reads there.
+  /// False: they can't, and nothing has happened.
+  bool join_batch(const std::vector<Tensor>& grads, const Program& backward, std::vector<Tensor>& inputs);
+  /// By gradient of the backward half: the edge that it goes along.
+  std::vector<uint32_t> edges_of_gradients() const;
   std::string name() const override { return root(0).grad_fn; }
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
   bool expects(uint32_t i) const { return choice_[i] && !unfolded_; }
@@ -117,11 +135,16 @@ class PairNode final : public autograd::FoldedNode {
   [[noreturn]] void fail_modified(const Watched& w) const;
   /// What is saved is freed after it whatever becomes of it, so that it may be used up.
   bool is_last_pass(const Choice& given) const;
+  void expect(const Choice& given);
   /// False where the backward half can't run in this process, or what it reads has been used up. A run that was
   /// overtaken, or had to wait for another thread's, starts from what is saved by then: that complains if it was
   /// written, or is gone.
   bool run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
+
+  void leave_inputs() {
+    if (std::exchange(reads_inputs_, false)) past_->leave_inputs();
+  }
 
   // ---- call by call ----
 
@@ -142,16 +165,14 @@ class PairNode final : public autograd::FoldedNode {
   std::vector<bool> spent_;   ///< of its saving calls
   bool selected_ = false;     ///< passes that want some targets only have freed what they passed
   bool freed_ = false;
+  bool reads_inputs_ = true;
   bool consumed_ = false;                ///< a run of the backward half has used up what was saved for it
   bool unfolded_ = false;                ///< gradients are handed on to the nodes of the calls, by root
   std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
-  std::vector<autograd::SavedTensor> saved_, inputs_;
+  std::vector<autograd::SavedTensor> saved_;
   std::vector<std::vector<Watched>> watched_;  ///< by saving call
-  std::vector<Tensor> old_;
-  const bool writes_views_;
   std::vector<Scalar> saved_scalars_;
-  const std::vector<Scalar> scalars_;
-  const std::vector<RandomState> random_;
+  const std::shared_ptr<RunPast> past_;
 };
 
 /// Gives a result the name of its own op's node, and its hooks a place, where its part has several roots.
@@ -172,6 +193,7 @@ class ResultNode final : public autograd::Node {
     if (is_unfolded()) pair_->release_saved();
   }
   std::string name() const override { return name_; }
+  bool calls_program() const override { return false; }
   const TensorMeta* result_meta(uint32_t) const override { return pair_->result_meta(index_); }
   Ref<Node> last_call() override { return pair_->last_call(index_); }
 

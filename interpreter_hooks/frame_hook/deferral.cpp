@@ -6,7 +6,6 @@
 #include "interpreter_hooks/frame_hook/mode.h"
 #include "interpreter_hooks/verify/chaos.h"
 
-#include "engine/ops/call.h"
 #include "kernels/abi/exact_mode.h"
 #include "recursive/batching/row_graph.h"
 #include "recursive/deferral/deferred_queue.h"
@@ -16,10 +15,6 @@
 namespace terra::capture {
 
 namespace {
-
-/// Runs below functions that call themselves whose values decide how they go on, so that they can't be put off, and
-/// whose gradient will be asked for.
-uint64_t value_dependent_runs = 0;
 
 /// So many frames up somebody may go through a batch; beyond are main programs.
 constexpr int callers_noted = 4;
@@ -47,7 +42,6 @@ void RecursiveCall::begin() {
   operations_ = operations();
   recordings_ = totals().recordings;
   built_ = recursive::RowGraph::built();
-  value_dependent_ = value_dependent_runs;
   watch_.emplace();
 }
 
@@ -61,16 +55,11 @@ void RecursiveCall::end() {
     return;
   }
   if (totals().recordings != recordings_) return;
-  // The clock does not see the backward pass, in which each of them would make gradients of the weights for itself: a
-  // plain one makes them for many calls together (engine/autograd/weight_products.h).
-  if (value_dependent_runs != value_dependent_) return recursion_loses(record_);
   record_.recursion.add(sample_, watch_->elapsed(), operations() - operations_, recursive::RowGraph::built() != built_);
   if (record_.recursion.loses()) recursion_loses(record_);
 }
 
 bool defer_run(Entry& entry, const graph::PathInputs& inputs, std::vector<graph::RunOutput>& outputs) {
-  const bool values_decide = entry.late_decides || entry.trace;  // the trace of a graph with asserts
-  if (values_decide && recursion_depth > 0) value_dependent_runs += grad_enabled();
   if (!entry.deferred || entry.late_decides) return false;
   const bool joins = std::any_of(inputs.tensors.begin(), inputs.tensors.end(),
                                  [](const TensorImpl* t) { return recursive::DeferredQueue::is_to_be_made(*t); });

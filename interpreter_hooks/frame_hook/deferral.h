@@ -41,7 +41,6 @@ class RecursiveCall {
   uint64_t operations_ = 0;
   long recordings_ = 0;
   uint64_t built_ = 0;
-  uint64_t value_dependent_ = 0;
 };
 
 /// The guards of `entry` hold and nothing has to be compared: true when the run is put off, `outputs` being what it

@@ -22,7 +22,9 @@
 
 #include "engine/eager/long_call.h"
 #include "graph/cache/compiled.h"
-#include "recursive/deferral/batch_check.h"
+#include "graph/cache/pair_batch.h"
+#include "graph/cache/rounding.h"
+#include "recursive/batching/backward_rows.h"
 #include "recursive/deferral/deferred_calls.h"
 
 #include <optional>
@@ -272,11 +274,16 @@ void start() {
   graph::set_interrupt_poll(chaos_is_on() ? poll_for_faults : terra_signal_is_waiting);
   install_host_lock();
   install_build_policy();
-  recursive::checks_batches = settings().self_check != SelfCheck::Off;
+  graph::checks_batches = settings().self_check != SelfCheck::Off;
   recursive::on_deferral_error = [](const char* what) {
     log().error("calls that were put off met an internal error, and ran op by op: {}", what);
     totals().internal_errors++;
   };
+  graph::on_batch_error = [](const std::string& name) {
+    log().error("a batch of '{}' came out otherwise than its runs one by one, which are what counts", name);
+    totals().internal_errors++;
+  };
+  if (settings().batches) graph::make_rows_of_backward = recursive::make_backward_rows;
   on_recursive = [](PyCodeObject* code) {
     CodeRecord* const record = record_of(code);
     if (!record) return;

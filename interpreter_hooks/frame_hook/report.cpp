@@ -1,6 +1,7 @@
 #include "interpreter_hooks/frame_hook/report.h"
 
 #include "engine/memory/allocator.h"
+#include "graph/cache/pair_batch.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/coexec/runner.h"
 #include "interpreter_hooks/frame_hook/hook.h"
@@ -117,6 +118,7 @@ std::string report_json() {
                {"ops", {{"eager", hooks::counters.eager_calls - stubs}, {"graph", t.graph_calls}, {"stub", stubs}}},
                {"runs", {{"frame", t.replays}, {"coexec_iterations", iterations}, {"recursive", recursive::deferral_counts().calls}}},
                {"batches", recursive::deferral_counts().batches},
+               {"backward", {{"runs", graph::pair_batch_counts.runs}, {"batches", graph::pair_batch_counts.batches}}},
                {"misses", t.misses},
                {"fallbacks", t.fallbacks},
                {"recordings", t.recordings},

@@ -75,5 +75,6 @@ std::span<const NamedRule> view_rules();
 std::span<const NamedRule> product_rules();
 std::span<const NamedRule> look_up_rules();
 std::span<const NamedRule> image_rules();
+std::span<const NamedRule> gradient_rules();
 
 }  // namespace terra::recursive

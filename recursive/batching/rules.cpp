@@ -94,7 +94,7 @@ Rule rule_of(const Op& op) {
         {"triu", as_it_is},       {"fft_c2c", along_dims},     {"fft_r2c", along_dims},
         {"fft_c2r", along_dims},
     };
-    for (const auto& more : {view_rules(), product_rules(), look_up_rules(), image_rules()})
+    for (const auto& more : {view_rules(), product_rules(), look_up_rules(), image_rules(), gradient_rules()})
       for (const NamedRule& r : more) all.emplace(r.op, r.rule);
     return all;
   }();

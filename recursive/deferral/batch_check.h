@@ -4,9 +4,6 @@
 
 namespace terra::recursive {
 
-/// TERRA_SELF_CHECK=off: no batch is looked at.
-inline constinit bool checks_batches = true;
-
 /// After a run forward: one call of each kind whose batches are new, and of others ever more rarely, is played op by
 /// op. Throws InternalError where it makes something else; calls of that graph don't wait any more.
 void check_batches(const CallDag& dag, const DagRun& run);
