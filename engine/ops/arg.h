@@ -90,8 +90,8 @@ void each_tensor(std::span<const Arg> args, F visit) {
   }
 }
 
-/// A copy of a call's arguments that owns everything it refers to: what tapes and traces keep. `keep_tensor(i)` says
-/// which tensor parameters to hold; the others become None (their metadata is kept elsewhere).
+/// A copy of a call's arguments that owns everything it refers to: what tapes and traces keep. Bit i of `keep_tensors`
+/// says whether to hold the tensor of parameter i; the others become None (their metadata is kept elsewhere).
 class OwnedArgs {
  public:
   OwnedArgs() = default;

@@ -127,7 +127,7 @@ struct Op : OpRecord {
     const Arg boxed[] = {Arg(std::forward<A>(args))..., Arg()};
     return call_first({boxed, sizeof...(A)});
   }
-  /// Braced lists as they are usually written: `sum(x, {0, 1}, true)`, `transpose_like(x, {1}, {0})`.
+  /// Braced lists as they are usually written: `sum(x, {0, 1}, true)`, `roll(x, {1}, {0})`.
   template <class... A>
   Tensor operator()(const Arg& first, std::initializer_list<int64_t> list, A&&... rest) const {
     return (*this)(first, Arg(list), std::forward<A>(rest)...);

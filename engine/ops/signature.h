@@ -31,7 +31,7 @@ struct Param {
   bool keyword_only = false;  ///< stands after "*"
   int32_t list_length = 0;    ///< N of int[N]
   bool varargs = false;       ///< written "int[] *size": the rest of the positional ints, or one list
-  Arg default_value;          ///< text and lists point into default_storage
+  Arg default_value;          ///< what it points to stands below
   std::vector<int64_t> default_ints;
   std::string default_text;
 };

@@ -44,7 +44,7 @@ class RandomPast {
 };
 
 /// Has a history, and is nothing else.
-Tensor with_history(const autograd::Edge& edge) {
+Tensor history_alone(const autograd::Edge& edge) {
   Tensor t = Tensor::view_of(Storage::allocate(0), DType::F32, Dims{0}, Dims{1}, 0);
   autograd::set_history(t, edge.node, edge.index);
   return t;
@@ -348,7 +348,7 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
                                               : past_->inputs[i].unchecked());
   const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j)
-    if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(with_history(edge_to(j)));
+    if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(history_alone(edge_to(j)));
   for (size_t k = 0; k < grads.size(); ++k)
     if (given[k]) tensors.push_back(compact(grads[k]));
   std::vector<RunOutput> outputs;
