@@ -260,15 +260,22 @@ class Pass {
     deliver(weight, sum);
   }
 
-  /// Before what may run code of the program, which may change operands.
-  void deliver_products_before(const Node& node) {
-    if (products_.has(&node)) deliver_product(&node);
-    if (!runs_program(node)) return;
-    while (!products_.empty()) deliver_product(products_.any());
-  }
-
   static bool runs_program(const Node& node) {
     return node.calls_program() || node.is_hooked() || !node.pre_hooks.empty() || !node.post_hooks.empty();
+  }
+  /// What a leaf adds to in place; undefined if it doesn't.
+  static Tensor grown_by(const Node& node) {
+    const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node);
+    const Meta* const meta = leaf ? find_meta(leaf->variable()) : nullptr;
+    return meta ? meta->grad : Tensor();
+  }
+
+  /// Before what runs code of the program, and what adds to operands of products.
+  void deliver_products_before(const Node& node) {
+    if (products_.has(&node)) deliver_product(&node);
+    const Tensor grown = grown_by(node);
+    if (!runs_program(node) && !(grown.defined() && products_.lie_in(grown))) return;
+    while (!products_.empty()) deliver_product(products_.any());
   }
 
   // ---- nodes that are applied together ----
@@ -399,6 +406,7 @@ class Pass {
 
   void visit_first() {
     Node* node = ready_.top();
+    if (!gathered_.empty() && grown_by(*node).defined()) return visit_together(largest());  // they may read it
     ready_.pop();
     if (!gather(node)) visit(node);
   }

@@ -166,6 +166,12 @@ std::optional<WeightRows> OpNode::put_off_weight(const Tensor& grad) {
   return transposed ? WeightRows{g, x} : WeightRows{x, g};
 }
 
+bool OpNode::calls_program() const {
+  const auto packed = [](const SavedTensor& s) { return s.defined() && !s.unchecked().defined(); };
+  return std::any_of(saved_.begin(), saved_.end(), packed) ||
+         std::any_of(saved_results_.begin(), saved_results_.end(), packed);
+}
+
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {
   if (released_) fail_spent();
   Loader loader(*this);

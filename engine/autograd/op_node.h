@@ -25,7 +25,8 @@ class OpNode final : public Node {
   /// is larger than what it is made of. The next apply() then leaves it out.
   std::optional<WeightRows> put_off_weight(const Tensor& grad);
   std::string name() const override;
-  bool calls_program() const override { return false; }
+  /// Unpacks what is saved.
+  bool calls_program() const override;
   void rename(std::string_view name) override { name_ = name; }
   void stand_for(std::vector<Edge> operands) override {
     operands_ = std::make_unique<std::vector<Edge>>(std::move(operands));

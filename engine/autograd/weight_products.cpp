@@ -1,8 +1,10 @@
 #include "engine/autograd/weight_products.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/ops/call.h"
+#include "engine/ops/overlap.h"
 
 namespace terra::autograd {
 
@@ -26,6 +28,15 @@ Tensor WeightProducts::take(const Node* leaf, Edge& weight) {
     return parts.size() == 1 ? parts[0] : (*cat)(std::span<const Tensor>(parts), 0);
   };
   return (*mm)((*t)(together(w.left)), together(w.right));
+}
+
+bool WeightProducts::lie_in(const Tensor& t) const {
+  if (!t->storage || t->storage->exported()) return true;  // who knows
+  const auto shares = [&](const Tensor& rows) { return shares_memory(*rows, *t); };
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
+    const Waiting& w = entry.second;
+    return std::any_of(w.left.begin(), w.left.end(), shares) || std::any_of(w.right.begin(), w.right.end(), shares);
+  });
 }
 
 }  // namespace terra::autograd

@@ -26,6 +26,8 @@ class WeightProducts {
   bool add(const Edge& weight, WeightRows rows);
   /// The sum of the products that wait for a leaf, which then waits no longer.
   Tensor take(const Node* leaf, Edge& weight);
+  /// Whether rows that wait may lie in the memory of `t`.
+  bool lie_in(const Tensor& t) const;
   /// A leaf that waits.
   const Node* any() const { return waiting_.begin()->first; }
 

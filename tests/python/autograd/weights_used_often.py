@@ -3,6 +3,7 @@
 """Weights that are used again and again, by few rows each time: what the uses add to the gradient is computed together,
 and hooks, errors and what a pass is asked for are as if it weren't."""
 
+import contextlib
 import pathlib
 import sys
 
@@ -91,6 +92,40 @@ try:
     touched(False)
 except RuntimeError as error:
     items.append(("written", str(error)[:80]))
+
+
+
+# ---- operands that the pass itself adds to: they are the .grad of a leaf
+def of_gradients(side):
+    weight, leaf = nn.Parameter(wave(48, 48).float() * 0.1), nn.Parameter(torch.zeros(2, 48))
+    leaf.grad, fixed = wave(2, 48).float(), wave(2, 48).float() * 0.5
+    operand, root = (fixed, leaf.grad) if side == "root" else (leaf.grad, fixed)
+    operand = {"data": lambda t: t.data, "array": lambda t: torch.from_numpy(t.numpy()[1:])}.get(side, lambda t: t)(operand)
+    torch.autograd.backward([fixed @ weight, leaf * 3, operand @ weight], [root, root, root[: len(operand)]])
+    return [weight.grad.norm(), leaf.grad.norm()]
+
+
+# ---- operands that code of the program writes which unpacks what is saved
+def unpacked(where):
+    operands, total = [wave(2, 64).float() * (i + 1) for i in range(5)], 0
+
+    def unpack(t):
+        for operand in operands:
+            operand.data.zero_()
+        return t
+
+    for i, operand in enumerate(operands):
+        hooks = torch.autograd.graph.saved_tensors_hooks(torch.clone, unpack)
+        with hooks if i == 2 and where == "product" else contextlib.nullcontext():
+            total = total + w(operand).sin().sum()
+        with hooks if i == 2 and where == "other" else contextlib.nullcontext():
+            total = total + total.cos()
+    total.backward()
+
+
+items.append(("adds to what is read", [of_gradients(side) for side in ("operand", "root", "data", "array")]))
+items.append(("unpacked", gradients(lambda: unpacked("product"))))
+items.append(("unpacked elsewhere", gradients(lambda: unpacked("other"))))
 
 # ---- passes
 loss = net(x).sum()
