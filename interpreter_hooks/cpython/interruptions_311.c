@@ -6,6 +6,7 @@
 
 #undef _PyGC_FINALIZED /* python/cpython#105268 */
 #define Py_BUILD_CORE
+#include <internal/pycore_interp.h>
 #include <internal/pycore_runtime.h>
 #undef Py_BUILD_CORE
 
@@ -26,8 +27,13 @@ unsigned long terra_handlers_hold(void) {
   return self;
 }
 
+/* Whatever takes the interpreter's lock or looks at the evaluator's flag in between clears it: no thread could handle.
+ */
 void terra_handlers_resume(unsigned long held) {
-  if (held) set_main_thread(held);
+  if (!held) return;
+  set_main_thread(held);
+  if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending))
+    _Py_atomic_store_relaxed(&PyInterpreterState_Main()->ceval.eval_breaker, 1);
 }
 
 unsigned long terra_lock_switches(void) { return _PyRuntime.ceval.gil.switch_number; }

@@ -27,8 +27,13 @@ unsigned long terra_handlers_hold(void) {
   return self;
 }
 
+/* Whatever takes the interpreter's lock or looks at the evaluator's flag in between clears it: no thread could handle.
+ */
 void terra_handlers_resume(unsigned long held) {
-  if (held) set_main_thread(held);
+  if (!held) return;
+  set_main_thread(held);
+  if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending))
+    _Py_atomic_store_relaxed(&PyInterpreterState_Main()->ceval.eval_breaker, 1);
 }
 
 /* Of the main interpreter: Terra is in no other. */
