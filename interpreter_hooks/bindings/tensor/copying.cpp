@@ -49,8 +49,9 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   check_has_memory(t);
   check(
       autograd::is_leaf(tensor_of(self)),
-      "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. If you "
-      "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage.");
+      "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
+      "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+      "https://github.com/pytorch/pytorch/pull/103001");
   if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
   Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
   set_wants_grad(*copy, t.requires_grad());
