@@ -46,7 +46,8 @@ DecoratedObject* decorated(Borrowed self) { return reinterpret_cast<DecoratedObj
 
 PyObject* set_function = nullptr;  // _set_grad_enabled
 
-/// Modes of __torch_function__ see that the gradient mode is about to change; inference_mode is no switch of it to them.
+/// Modes of __torch_function__ see that the gradient mode is about to change; inference_mode is no switch of it to
+/// them.
 void switch_to(GradientModes modes, Change change) {
   PyObject* const value = modes.enabled ? Py_True : Py_False;
   if (modes_see_calls && !change.sets_inference && overridden(set_function, &value, 1, nullptr)) [[unlikely]]
@@ -121,6 +122,13 @@ bool is_generator_function(Borrowed function) {
 
 Object decorate(Change change, Borrowed function) {
   if (!PyCallable_Check(function)) raise(PyExc_TypeError, "'%s' object is not callable", Py_TYPE(function)->tp_name);
+  if (PyType_Check(function) &&
+      PyErr_WarnEx(PyExc_FutureWarning,
+                   "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                   "functions or methods. To preserve the current behavior of class decoration, you can directly "
+                   "decorate the `__init__` method and nothing else.",
+                   1) < 0)
+    throw PythonError{};
   if (is_generator_function(function)) {  // the call only makes the generator
     const Object module = owned(PyImport_ImportModule("terra.autograd.grad_mode"));
     PyTypeObject* const context = change.sets_inference ? inference_mode_type : set_grad_enabled_type;

@@ -196,7 +196,7 @@ Object number_of(PyObject* self, const char* method, Object (*convert)(const Sca
   const TensorImpl& t = *impl_of(self);
   check_kind(t.numel == 1, ErrorKind::ValueError, "only one element tensors can be converted to Python scalars");
   static bool told = false;
-  if (t.requires_grad())
+  if (t.requires_grad() && grad_enabled())
     warn_once(
         told,
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using "

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 
 
 def generator_in(make, function):
@@ -50,7 +51,16 @@ class _DecoratorContextManager:
     """A context manager that is a decorator too: each call has a clone of it."""
 
     def __call__(self, orig_func):
-        return context_decorator(self.clone, orig_func)
+        if not isinstance(orig_func, type):
+            return context_decorator(self.clone, orig_func)
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+            "functions or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+            "`__init__` method and nothing else.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return context_decorator(self.clone, lambda *args, **kwargs: orig_func(*args, **kwargs))
 
     def __enter__(self):
         raise NotImplementedError(f"{type(self).__name__} has no __enter__ of its own.")

@@ -46,10 +46,23 @@ def in_sequence():
         scheduler.step()
 
 
+def no_grad_number():
+    with torch.no_grad():
+        return float(torch.ones((), requires_grad=True))
+
+
+class Context(torch.utils._contextlib._DecoratorContextManager):
+    __enter__ = __exit__ = lambda *given: None
+
+
+def decorated_class():
+    return Context()(Own)([x]).defaults["lr"]
+
+
 CALLS = """
 torch.meshgrid(f[0], f[0]) ; torch.meshgrid(f[0], f[0]) ; torch.cross(torch.ones(2, 3), torch.ones(2, 3)) ; torch.ones(2, 3, 4).T ; y.grad ; y.grad
 torch.ones(1).std() ; torch.ones(1).var() ; torch.std_mean(torch.ones(1)) ; torch.ones(2).std() ; torch.ones(2, 1).std(1)
-torch.ones(3)[torch.tensor([1, 0, 1], dtype=torch.uint8)] ; float(torch.ones((), requires_grad=True)) ; int(torch.ones((), requires_grad=True))
+torch.ones(3)[torch.tensor([1, 0, 1], dtype=torch.uint8)] ; no_grad_number() ; torch.no_grad()(Own) ; decorated_class() ; float(torch.ones((), requires_grad=True)) ; int(torch.ones((), requires_grad=True))
 torch.from_numpy(np.broadcast_to(np.ones(2), (2, 2))) ; nn.Hardtanh(min_value=-1, max_value=1, min_val=-2) ; F.dropout2d(torch.ones(2, 3))
 F.dropout2d(torch.ones(2, 3, 4)) ; F.dropout3d(torch.ones(2, 3)) ; F.kl_div(f, f) ; F.kl_div(f, f, reduction="batchmean") ; F.upsample(image, scale_factor=2)
 F.gumbel_softmax(f, eps=1e-5) ; torch.range(0, 3) ; torch.chain_matmul(f, f) ; torch.lu(f) ; torch.set_default_tensor_type(torch.FloatTensor)
