@@ -53,6 +53,13 @@ void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version,
        version, expected);
 }
 
+void fail_modified_apart(const TensorMeta& meta) {
+  fail(ErrorKind::RuntimeError,
+       "one of the variables needed for gradient computation has been modified by an inplace operation: [{}] was "
+       "written through .data or .detach(), and this gradient has to be computed from what it was before.",
+       legacy_name(meta));
+}
+
 bool SavedTensor::was_written() const { return !packed_ && alias_->version() != version_; }
 
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {

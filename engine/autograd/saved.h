@@ -66,5 +66,7 @@ class SavedTensor {
 
 /// Throws what is to be said of a saved tensor, of that dtype and those sizes, that was written since.
 [[noreturn]] void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected);
+/// The same of a tensor that calls would have to be made again with, written where no version counts it (x.data).
+[[noreturn]] void fail_modified_apart(const TensorMeta& meta);
 
 }  // namespace terra::autograd

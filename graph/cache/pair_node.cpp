@@ -76,7 +76,11 @@ RunPast::RunPast(std::span<const Scalar> s, const Program& p) : scalars(s.begin(
 }
 
 void RunPast::keep_inputs(const std::vector<Tensor>& given) {
-  for (size_t i = 0; i < given.size(); ++i) inputs.emplace_back(old[i].defined() ? old[i] : given[i], false);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Tensor& t = old[i].defined() ? old[i] : given[i];
+    inputs.emplace_back(t, false);
+    writes.push_back(t->storage->writes());
+  }
 }
 
 void RunPast::leave_inputs() {
@@ -161,17 +165,15 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   require_unmodified(given);
   if (grad_enabled()) return apply_again(grads, given);
   expect(given);
-  if (given != choice_) return apply_again(grads, given);
+  if (given != choice_ && !is_saved_for(given)) return apply_again(grads, given);
   std::vector<Tensor> out(edges.size());
   const std::vector<Program::Gradient>& places = backward_.runner.program().gradients;
   if (places.empty()) return out;
-  std::vector<Tensor> tangents(shared_->roots.size());
-  for (size_t k = 0; k < grads.size(); ++k)
-    if (given[k]) tangents[roots()[k]] = compact(grads[k]);
   Runner::Made made;
-  if (!run_backward(given, tangents, made)) return apply_again(grads, given);
+  if (!run_backward(given, tangents_of(grads, given), made)) return apply_again(grads, given);
   const std::vector<uint32_t> edge_of = edges_of_gradients();
-  for (size_t j = 0; j < places.size(); ++j) out[edge_of[j]] = std::move(made.tensors[j]);
+  for (size_t j = 0; j < places.size(); ++j)
+    if (leads_to(given, places[j].target)) out[edge_of[j]] = std::move(made.tensors[j]);
   if (spoils_gradients()) [[unlikely]]
     spoil(out);
   return out;
@@ -228,6 +230,27 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, const Program& backw
     }
   }
   return true;
+}
+
+bool PairNode::is_saved_for(const Choice& given) const {
+  bool written = false;
+  for (size_t i = 0; i < past_->inputs.size(); ++i) written = written || past_->is_written(i);
+  for (size_t k = 0; k < given.size(); ++k) written = written && (choice_[k] || !given[k]);
+  return written;
+}
+
+std::vector<Tensor> PairNode::tangents_of(const std::vector<Tensor>& grads, const Choice& given) const {
+  static const Op* full = find_op("full");
+  std::vector<Tensor> tangents(shared_->roots.size());
+  for (size_t k = 0; k < grads.size(); ++k) {
+    const TensorMeta& meta = root(k).meta;
+    const DeviceScope scope(meta.device);
+    if (given[k])
+      tangents[roots()[k]] = compact(grads[k]);
+    else if (choice_[k])
+      tangents[roots()[k]] = (*full)(meta.sizes, 0.0, meta.dtype);
+  }
+  return tangents;
 }
 
 void PairNode::select(const std::vector<bool>* wanted) {
@@ -342,10 +365,12 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
   Compiled& again = shared_->derivative(part_, step, grad_enabled());
   const Ref<Node> self(this);
   std::vector<Tensor> tensors;
-  for (uint32_t i = 0; i < past_->inputs.size(); ++i)
+  for (uint32_t i = 0; i < past_->inputs.size(); ++i) {
     tensors.push_back(past_->old[i].defined() ? past_->old[i]
                       : again.reads(i)        ? past_->inputs[i].unpack(self)
                                               : past_->inputs[i].unchecked());
+    if (again.reads(i) && past_->is_written(i)) autograd::fail_modified_apart({tensors[i].dtype(), tensors[i].sizes()});
+  }
   const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j)
     if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(history_alone(edge_to(j)));
@@ -406,7 +431,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
-    if (!freed_ && past_->inputs[i].was_written()) return {};
+    if (!freed_ && past_->is_written(i)) return {};
     Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in)
                                                   : own_memory(past_->inputs[i].unchecked(), past_->old[i].defined()));
     t->wrapped_number = in.meta.wrapped;

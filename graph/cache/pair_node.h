@@ -28,10 +28,16 @@ struct RunPast {
   void keep_inputs(const std::vector<Tensor>& given);
   /// One part fewer computes from the inputs. Where they came from stays.
   void leave_inputs();
+  /// Whether an input is no longer what the run has read: by a write of any kind, also one that counts no version.
+  bool is_written(size_t input) const {
+    const Tensor& t = inputs[input].unchecked();
+    return !old[input].defined() && t.defined() && t->storage->writes() != writes[input];
+  }
 
   std::vector<autograd::SavedTensor> inputs;
-  std::vector<Tensor> old;    ///< by input: as it was before the run wrote it; undefined for others
-  bool writes_views = false;  ///< among those are views with a history, which is their base's by now
+  std::vector<uint32_t> writes;  ///< by input: how often its bytes had been written behind the run
+  std::vector<Tensor> old;       ///< by input: as it was before the run wrote it; undefined for others
+  bool writes_views = false;     ///< among those are views with a history, which is their base's by now
   std::vector<Scalar> scalars;
   std::vector<RandomState> random;  ///< before the run, of the program's generators
   uint32_t parts = 0;               ///< that may still compute from the inputs
@@ -118,6 +124,12 @@ class PairNode final : public autograd::FoldedNode {
   bool passes(const SavingCalls& calls, const Choice& given) const {
     return meet(calls.roots, given) && any_wanted(calls.targets);
   }
+  /// Whether they come to a target.
+  bool leads_to(const Choice& given, size_t target) const {
+    for (size_t k = 0; k < given.size(); ++k)
+      if (given[k] && ways().leads[k][target]) return true;
+    return false;
+  }
   /// Whether they come to something wanted.
   bool arrives(const Choice& given) const {
     for (size_t k = 0; k < given.size(); ++k)
@@ -130,6 +142,10 @@ class PairNode final : public autograd::FoldedNode {
   /// No root has a way left: all of it is spent, or some of it after passes that want everything.
   bool all_useless(const std::vector<bool>& spent_calls, bool selected) const;
   void require_unspent(const Choice& given) const;
+  /// Whether gradients for all these roots can be computed from what is saved alone.
+  bool is_saved_for(const Choice& given) const;
+  /// Zeros stand for gradients that were expected and haven't arrived.
+  std::vector<Tensor> tangents_of(const std::vector<Tensor>& grads, const Choice& given) const;
   /// Nobody has written what calls on the way have saved.
   void require_unmodified(const Choice& given) const;
   [[noreturn]] void fail_modified(const Watched& w) const;

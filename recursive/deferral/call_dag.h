@@ -37,14 +37,18 @@ struct CallDag {
   };
   /// From outside. What calls get is the memory that the tensor had then: `w.data = other` gives it another one.
   struct External {
-    explicit External(const Tensor& t) : tensor(t), given(t.alias()), version(t->version()) {}
+    explicit External(const Tensor& t)
+        : tensor(t), given(t.alias()), version(t->version()), writes(t->storage->writes()) {}
 
     Tensor tensor;  ///< with its history
     Tensor given;   ///< without
     uint32_t version;
+    uint32_t writes;
     bool wants_gradient = false;
 
     bool is_written() const { return given->version() != version; }
+    /// Also by writes that count no version (x.data): calls made again would get something else.
+    bool is_changed() const { return given->storage->writes() != writes; }
     /// The history that it has now stays, whatever is written to the tensor; which may come to be computed from results
     /// of the calls, and would keep them alive.
     void keep_history();

@@ -120,8 +120,10 @@ void DeferredNode::require_unwritten() const {
 
 /// Every call again, op by op, from what they got. Throws Error where that was written since.
 std::vector<Tensor> DeferredNode::replay() {
-  for (const CallDag::External& t : calls_->dag_.tensors)
+  for (const CallDag::External& t : calls_->dag_.tensors) {
     if (t.is_written()) fail_written(t);
+    if (t.is_changed()) autograd::fail_modified_apart({t.given.dtype(), t.given.sizes()});
+  }
   const GradMode on(true);
   return calls_->play();
 }
@@ -144,7 +146,7 @@ autograd::Edge DeferredNode::unfolded(uint32_t result) {
   calls_->settle();
   if (replayed_.empty()) {
     const auto& tensors = calls_->dag_.tensors;
-    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_written(); });
+    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_changed(); });
     if (written && !calls_->run_->is_released()) return {};
     const GradMode on(true);
     std::vector<uint64_t> first_nodes;
