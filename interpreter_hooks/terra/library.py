@@ -9,7 +9,7 @@ from ._schemas import Schema, infer_schema
 
 __all__ = [
     "CustomOpDef", "Library", "custom_op", "define", "get_ctx", "impl", "infer_schema", "register_autograd", "register_fake",
-    "register_kernel",
+    "register_kernel", "triton_op", "wrap_triton",
 ]  # fmt: skip
 
 _OF_GRADIENTS = ("AutogradCPU", "Autograd")
@@ -159,6 +159,16 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
     return make if fn is None else make(fn)
 
 
+def triton_op(name, fn=None, /, *, mutates_args, schema=None):
+    """The same, of a function that would launch Triton's kernels on devices that have them."""
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def wrap_triton(triton_kernel, /):
+    """The kernel as it is: nobody traces its launch."""
+    return triton_kernel
+
+
 def _made_before(op):
     """An op of the program's, given as it is, as an overload of torch.ops, or by its name."""
     if isinstance(op, Op):
@@ -261,6 +271,6 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
 
-globals().update(sentences("torch.library", ("opcheck", "register_torch_dispatch", "register_vmap", "triton_op")))
+globals().update(sentences("torch.library", ("opcheck", "register_torch_dispatch", "register_vmap")))
 
 __getattr__ = lazily(__name__)

@@ -168,5 +168,14 @@ def type_of(call):
 results += outcomes(EXPRESSIONS, globals())
 define("mine::nobody", "(Tensor x) -> Tensor")
 results.append(("nobody", type_of(lambda: torch.ops.mine.nobody(x))))
+
+
+@torch.library.triton_op("mine::tripled", mutates_args=())
+def tripled(x: torch.Tensor, n: int = 3) -> torch.Tensor:
+    return n * x
+
+
+tripled.register_autograd(lambda ctx, g: (3 * g, None))
+results.append(("of a kernel", [tripled(x), torch.ops.mine.tripled(x, 2), torch.autograd.grad(tripled(x).sum(), x)]))
 results.append(("node", sine(torch.ones(1, requires_grad=True)).grad_fn.name()))
 check(results, pathlib.Path(__file__).with_suffix(".txt"))
