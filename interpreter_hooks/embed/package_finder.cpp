@@ -38,15 +38,16 @@ class AliasFinder:
     The module that Python creates for the second name is replaced in sys.modules while it loads, so that the real
     one keeps its name and spec. The import happens there and not in find_spec, which runs under a global lock. With
     `gives_way`, a package of the second name comes first, unless it has a compiled part: that was made for PyTorch's
-    libraries and can't work with ours.
+    libraries and can't work with ours. One that is `installed_with` another is no distribution of its own.
     """
 
-    def __init__(self, alias, package, parent_folder, gives_way=False):
+    def __init__(self, alias, package, parent_folder, gives_way=False, installed_with=None):
         self.alias, self.package, self.parent_folder, self.gives_way = alias, package, parent_folder, gives_way
+        self.installed_with = installed_with
 
     def find_distributions(self, context):
         """What importlib.metadata says of the second name: many programs ask it for the version of torch."""
-        if context.name is not None and context.name.lower() != self.alias:
+        if self.installed_with or context.name is not None and context.name.lower() != self.alias:
             return []
         if self.gives_way and self.works(_path_finder.find_spec(self.alias)):
             return []
@@ -108,7 +109,7 @@ class AliasFinder:
 sys.meta_path.insert(0, PackageFinder("terra", folder))
 if torch:
     sys.meta_path.insert(0, AliasFinder("torch", "terra", folder))
-    sys.meta_path.insert(0, AliasFinder("functorch", "terra.functorch", folder + "/terra"))
+    sys.meta_path.insert(0, AliasFinder("functorch", "terra.functorch", folder + "/terra", installed_with="torch"))
     sys.meta_path.insert(0, AliasFinder("torchvision", "terra.vision", folder + "/terra", gives_way=True))
 )python";
 

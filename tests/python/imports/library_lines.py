@@ -12,6 +12,7 @@ import torch; assert tuple(int(n) for n in torch.__version__.split(".")[:2]) >= 
 from torch.torch_version import TorchVersion as V; assert V("2.10") > "2.9" and V("2.0a1") < "2.0" and V("2") == "2.0.0" and V("2.1+cpu") > "2.1"
 from torch.torch_version import TorchVersion as V; assert V("x") > "a" and sorted([V("2.10"), V("2.9")])[0] == "2.9" and {V("1.0"): 1}
 import torch; assert importlib.metadata.version("torch") == torch.__version__ and importlib.metadata.version("torchvision")
+assert all(d.name for d in importlib.metadata.distributions()); importlib.metadata.entry_points(group="of_nobody")
 import torch; assert torch.__config__.show() and torch.__config__.parallel_info() and torch.SymInt is int
 import torch; torch._check(True); torch._check_index(True, "x"); torch._check_is_size(3, max=3)
 from torch.utils.checkpoint import get_device_states, set_device_states, detach_variable, check_backward_validity; assert get_device_states() == ([], [])
