@@ -99,8 +99,17 @@ void has_built(double microseconds) {
   ledger().spend(microseconds);
 }
 
-/// Misses in a row after which some calls are not even tried, and how many.
-constexpr long misses_that_matter = 8, most_untried = 64;
+/// Searches in vain after which some calls are not even tried, how many for each, and at most.
+constexpr double searches_that_matter = 16, untried_for_each = 0.25, most_untried = 64;
+
+/// Where calls differ, a search costs more than the few of them save that an entry serves. Nothing is known of what
+/// calls save that can't be timed: for them a hit makes up for all misses before it.
+void rest_between_searches(CodeRecord& r) {
+  const double in_vain =
+      can_be_timed(r) ? r.profitability.searches_in_vain(r.hits) : static_cast<double>(r.misses_in_a_row);
+  if (in_vain > searches_that_matter)
+    r.next_try = r.calls + static_cast<long>(std::min(in_vain * untried_for_each, most_untried));
+}
 
 /// A function that did no tensor work for so many calls is looked at once in a while only.
 constexpr long calls_before_leaving_alone = 64;
@@ -194,8 +203,7 @@ bool missed(CodeRecord& r) {
     give_up(r, Reason::KeepsMissing);
     return false;
   }
-  if (measures() && r.misses_in_a_row > misses_that_matter)
-    r.next_try = r.calls + std::min(r.misses_in_a_row / 4, most_untried);
+  if (measures()) rest_between_searches(r);
   if (r.state == State::Captured && may_record(r)) return r.calls >= r.next_recording && may_buy(r);
   if (!can_be_recorded(r)) r.state = State::Settled;
   if (r.misses_in_a_row > most_misses_in_a_row) give_up(r, Reason::KeepsMissing);

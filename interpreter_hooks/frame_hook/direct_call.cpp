@@ -57,7 +57,8 @@ CodeRecord* record_to_serve(PyThreadState* thread, PyFunctionObject* function) {
   drop_stale_entries();
   CodeRecord* record = find_record(reinterpret_cast<PyCodeObject*>(function->func_code));
   if (!record || !record->takes_direct_calls || record->entries.empty()) return nullptr;
-  return record->profitability.is_due(record->calls + 1) ? nullptr : record;
+  const long number = record->calls + 1;
+  return number < record->next_try || record->profitability.is_due(number) ? nullptr : record;
 }
 
 /// A call as it came.

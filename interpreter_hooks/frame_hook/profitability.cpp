@@ -47,6 +47,16 @@ void Profitability::ran_plainly(double microseconds, uint64_t operations, double
   kernels_ += (kernels - kernels_) / calls;
 }
 
+/// Served calls are worth what the verdict says of them: those with a backward half save something there as well.
+double Profitability::searches_in_vain(long hits) {
+  const double worth =
+      ratios_.count() < 2 ? saving() : std::max(0.0, plain_.typical() * (tolerance_ - ratios_.typical()));
+  const double made_up_for =
+      static_cast<double>(hits - std::exchange(hits_at_search_, hits)) * worth / std::max(search_, 1.0);
+  in_vain_ = std::min(std::max(0.0, in_vain_ - made_up_for) + 1, most_in_vain);
+  return in_vain_;
+}
+
 void Profitability::recorded(double microseconds) {
   spent_ += microseconds;
   last_price_ = microseconds;

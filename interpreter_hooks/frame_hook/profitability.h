@@ -59,6 +59,8 @@ class Profitability {
     spent_ += search_;
     return search_;
   }
+  /// Searches in vain, this one included, that served calls have not made up for; `hits` of all calls were served.
+  double searches_in_vain(long hits);
   /// A recording, with what it has compiled. The next call that is served is a sample.
   void recorded(double microseconds);
   /// A graph for other sizes has been made.
@@ -112,7 +114,8 @@ class Profitability {
   static constexpr double tolerance_of_whole = 1.1, tolerance_of_half = 1.5;
   static constexpr double small_change = 2000;  ///< a recording as cheap as this may be made before it is earned
   static constexpr double most_lost = 4000, share_lost = 0.1;
-  static constexpr int cheap_recordings = 3;  ///< so many, as long as they have not paid for themselves
+  static constexpr int cheap_recordings = 3;   ///< so many, as long as they have not paid for themselves
+  static constexpr double most_in_vain = 256;  ///< searches that are remembered
 
  private:
   static constexpr int most_waits = 8;
@@ -139,6 +142,8 @@ class Profitability {
   double plain_total_ = 0;
   double spent_ = 0, brought_back_ = 0;
   double search_ = 5;
+  double in_vain_ = 0;
+  long hits_at_search_ = 0;
   double last_price_ = 0;
   int unpaid_ = 0;          ///< recordings since capture last broke even
   bool first_run_ = false;  ///< the next served call touches memory that the recording has led to

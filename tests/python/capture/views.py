@@ -22,7 +22,7 @@ for i in range(200):
     assert twice(x, i % 4).tolist() == [6.0 * (i % 4) + 2 * k for k in range(3)]
 frame = C.capture_frame(rows)
 assert frame["hits"] <= 2 and frame["recordings"] <= 8, frame
-assert C.capture_frame(twice)["hits"] > 60, C.capture_frame(twice)
+assert C.capture_frame(twice)["hits"] > 20, C.capture_frame(twice)
 
 # A loader over rows settles: what it collects comes from anywhere in the data.
 loader = DataLoader(TensorDataset(x, terra.arange(20)), batch_size=4, shuffle=True)

@@ -180,6 +180,25 @@ TEST_CASE("searches in vain add up, also those that nobody has timed", "[profita
   CHECK(!profitability.is_a_loss());
 }
 
+TEST_CASE("served calls make up for searches in vain by what they save", "[profitability]") {
+  const auto after_turns = [](Profitability profitability, long hits_of_turn) {
+    double in_vain = 0;
+    for (long turn = 1; turn <= 50; turn++) in_vain = profitability.searches_in_vain(turn * hits_of_turn);
+    return in_vain;
+  };
+  CHECK(after_turns(profiled(16, 100, 40), 1) == 1);
+  CHECK(after_turns(profiled(16, 100, 40), 0) == 50);
+  CHECK(after_turns(profiled(16, 2, 1), 1) > 30);
+  CHECK(after_turns(profiled(16, 2, 1), 20) == 1);
+}
+
+TEST_CASE("a phase without hits is forgotten after one with many", "[profitability]") {
+  Profitability profitability = profiled(16, 100, 40);
+  for (int i = 0; i < 10000; i++) profitability.searches_in_vain(0);
+  CHECK(profitability.searches_in_vain(0) == Profitability::most_in_vain);
+  CHECK(profitability.searches_in_vain(100) == 1);
+}
+
 TEST_CASE("sizes that come back are built for", "[profitability]") {
   Profitability profitability = profiled(16, 1000, 100);
   profitability.recorded(9000);
