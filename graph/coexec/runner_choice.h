@@ -9,15 +9,16 @@ namespace terra::coexec {
 
 /// Putting ops off costs time at each of them. Graphs give it back where they do more at once than the op, a runner
 /// beside the program where both sides have enough to do and there is a free core; the frame tier does without the
-/// Python of what it captures. Which of these is most nobody can tell but the clock. Blocks of iterations run each way
-/// by turns, and the way with the shortest median runs from then on, until the next trial. Trials become rarer, for
-/// programs change and other processes come and go.
+/// Python of what it captures. Which of these is most nobody can tell but the clock. In a trial, blocks of iterations
+/// run each way by turns, but for ways that have plainly lost. The way with the shortest median runs from then on,
+/// until what the trial has cost is a small part of the time since it; then there is another one, for programs change
+/// and other processes come and go. Trials become rarer.
 class RunnerChoice {
  public:
   enum class Way : uint8_t {
+    Frames,  ///< op by op, but for frames that are captured: what a program without co-execution does
     Inline,  ///< put off, and computed on the program's thread
     Beside,  ///< put off, and computed beside the program
-    Frames,  ///< op by op, but for frames that are captured
   };
 
   /// Of the iteration that is about to begin.
@@ -26,10 +27,16 @@ class RunnerChoice {
   void ended(double us);
   /// No trial is under way.
   bool is_settled() const { return state_ == State::Running; }
+  /// The outcome of the last trial that came to an end; Frames before the first one.
+  Way last_outcome() const { return outcome_; }
+  /// What an iteration takes when it is left to the frame tier, in the trial that is under way. 0: not known yet.
+  double frames_us() const { return median_of(Way::Frames); }
   /// For so many iterations from its end on the outcome of the last trial holds.
   uint64_t holds() const { return run_; }
   /// They have passed unseen.
   void expired();
+  /// The program did something else behind the last iteration: the block that was under way begins again.
+  void interrupted();
 
  private:
   /// A stretch of iterations ends when there are so many, or when fewer have taken long enough.
@@ -38,24 +45,40 @@ class RunnerChoice {
     double us;
   };
   static constexpr size_t kWays = 3;
-  static constexpr Stretch kWarmUp = {32, 8, 500e3};                 ///< in which graphs are made, each way
-  static constexpr Stretch kBlock = {16, 2, 50e3};                   ///< that are measured
-  static constexpr uint32_t kUnsettled = 2;                          ///< and those before, which get over the change
-  static constexpr uint32_t kBlocks = 2 * kWays;                     ///< of a trial: each way, and each once more
+  static constexpr Stretch kWarmUp = {16, 8, 100e3};  ///< before a way's first block: graphs are made
+  static constexpr Stretch kUnsettled = {2, 2, 0};    ///< before others, to get over the change
+  static constexpr Stretch kBlock = {12, 2, 30e3};    ///< that are measured
+  static constexpr uint32_t kRounds = 2;              ///< blocks of each way in a trial
+  static constexpr double kLost = 1.25;  ///< a way that takes so many times the shortest has no second block
+  /// What runs beside the program is no more than what plain ops compute: where inline takes so many times what the
+  /// frame tier takes, the program's own part of it alone takes as long.
+  static constexpr double kHopeless = 2;
+  static constexpr double kMostCost = 0.02;  ///< of a trial, as part of the time until the next one
   static constexpr uint64_t kFirstRun = 128, kLongestRun = 1 << 16;  ///< iterations between trials
 
-  enum class State : uint8_t { WarmingUp, Trying, Running };
-  bool stretch_ends(Stretch stretch, uint64_t iterations, double us);
+  enum class State : uint8_t { Leading, Measuring, Running };
+  bool is_over(Stretch stretch) const;
+  void begin_stretch(State state);
+  void next_way();
+  bool is_left_out(Way way) const;
+  double median_of(Way way) const { return medians_[static_cast<size_t>(way)]; }
+  double shortest() const;
   void begin_trial();
   void end_trial();
 
-  State state_ = State::WarmingUp;
-  Way way_ = Way::Inline;
-  uint64_t iterations_ = 0;  ///< in this state, or in this stretch
-  double taken_ = 0;         ///< microseconds of the stretch
+  State state_ = State::Leading;
+  Way way_ = Way::Frames, outcome_ = Way::Frames;
+  uint64_t iterations_ = 0;  ///< in this state
+  double taken_ = 0;         ///< microseconds of these
   uint64_t run_ = kFirstRun;
-  uint32_t stretch_ = 0;                          ///< of the warming up, or of the trial
-  std::array<std::vector<double>, kWays> times_;  ///< of the trial, by way
+  std::array<bool, kWays> warm_ = {};
+
+  // Of the trial.
+  uint32_t round_ = 0;
+  double trial_us_ = 0;
+  uint64_t trial_iterations_ = 0;
+  std::array<std::vector<double>, kWays> times_;
+  std::array<double, kWays> medians_ = {};  ///< 0: not measured yet
 };
 
 }  // namespace terra::coexec

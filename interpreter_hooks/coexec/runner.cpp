@@ -20,7 +20,8 @@ constexpr uint64_t kFirstRest = 1'000;    ///< ops after a divergence too many, 
 constexpr uint64_t kMostRest = 1'000'000;
 constexpr uint64_t kSmoothIterations = 32;  ///< without a divergence, and those before are forgotten
 constexpr uint64_t kFreeDivergences = 8;
-constexpr uint64_t kTurn = 3;  ///< iterations each way, where they run by turns
+constexpr uint64_t kLook = 32;  ///< ops from one look at the clock to the next, at rest
+constexpr uint64_t kTurn = 3;   ///< iterations each way, where they run by turns
 
 /// Of that many lines something is said.
 constexpr size_t kMostLines = 256;
@@ -37,11 +38,21 @@ SourceLine tally(Runner::Tallies& tallies, double us) {
 
 uint64_t callee_of(const Op& op, bool in_place) { return static_cast<uint64_t>(op.id) << 1 | in_place; }
 
+double microseconds(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+Runner::Time now() { return std::chrono::steady_clock::now(); }
+
 Runner* the_runner = nullptr;
 
 }  // namespace
 
-Runner::Runner() : items_(hooks::counters.items) { segment_.watch(this); }
+Runner::Runner() : items_(hooks::counters.items), began_(now()) { segment_.watch(this); }
+
+void Runner::run(RunnerMode mode) {
+  mode_ = mode;
+  if (is_thrifty() && state_ == State::Watching) rest_for(kLook);
+}
 
 void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args) {
   arrive(callee_of(op, in_place), op.name.data());
@@ -58,6 +69,16 @@ void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args)
 void Runner::before_pass() { arrive(kPass, "backward"); }
 
 void Runner::arrive(Callee callee, const char* name) {
+  if (state_ == State::Resting) {
+    if (rest_-- > 0) return;
+    if (!may_begin()) {
+      rest_ = kLook;
+      return;
+    }
+    lend(false);
+    state_ = State::Watching;
+    if (at_.loop && is_left_to_frames(*at_.loop) && is_settled(*at_.loop)) at_.loop->choice.expired();
+  }
   if (segment_.put_off() != put_off_) {
     stubs_ += was_call_;
     put_off_ = segment_.put_off();
@@ -67,16 +88,11 @@ void Runner::arrive(Callee callee, const char* name) {
     segment_.settle();
     return segment_.open(false);
   }
-  if (state_ == State::Resting) {
-    if (rest_-- > 0) return;
-    lend(false);
-    state_ = State::Watching;
-    if (at_.loop && is_left_to_frames(*at_.loop)) at_.loop->choice.expired();
-  }
   if (state_ == State::Timing && !time()) return;
   const Step step{callee, place_word()};
   if (!step.place) return segment_.open(false);
   if (state_ == State::Following) {
+    if (++followed_ % kLook == 0 && !may_go_on_trying(*at_.loop)) return give_up_trial(*at_.loop);
     if (follow(step)) return segment_.open(state_ == State::Following);
     diverge();
   }
@@ -86,7 +102,7 @@ void Runner::arrive(Callee callee, const char* name) {
 // ---- watching ----
 
 void Runner::watch(Step step, const char* name) {
-  if (++watched_ > kLongestWatch) return rest();
+  if (++watched_ > kLongestWatch || !may_go_on_watching()) return rest();
   if (hooks::counters.items != items_) {
     items_ = hooks::counters.items;
     iterations_.fetched();
@@ -97,6 +113,7 @@ void Runner::watch(Step step, const char* name) {
   const bool branches = std::exchange(diverged_, false) && goes_on(loops);
   if (begins && !branches) {
     end_iteration();
+    if (state_ == State::Following && is_left_to_frames(*at_.loop)) return leave_to_frames();
     if (state_ == State::Following && follow(step)) return segment_.open(state_ == State::Following);
     state_ = State::Watching;
     begin_iteration();
@@ -142,7 +159,7 @@ void Runner::end_iteration() {
   index(*loop);
   state_ = State::Following;
   at_ = {loop.get(), loop->graph.region(TraceGraph::kIteration).entry};
-  watched_ = 0;
+  stop_watching();
 }
 
 void Runner::forget_iteration() {
@@ -161,7 +178,7 @@ void Runner::index(KnownLoop& loop) {
 void Runner::rest() {
   segment_.open(false);
   forget_iteration();
-  watched_ = 0;
+  stop_watching();
   next_rest_ = std::clamp(2 * next_rest_, kFirstRest, kMostRest);
   rest_for(next_rest_);
 }
@@ -193,7 +210,10 @@ bool Runner::follow(Step step) {
   // Another way that two known ones cross over to, or another loop.
   const auto elsewhere = index_.find(step);
   if (elsewhere == index_.end()) return false;
-  if (elsewhere->second.loop != at_.loop) segment_.settle();
+  if (elsewhere->second.loop != at_.loop) {
+    segment_.settle();
+    leave(*at_.loop);
+  }
   at_ = elsewhere->second;
   return true;
 }
@@ -204,10 +224,11 @@ void Runner::next_iteration() {
   loop.iterations++;
   if (segment_.way() != Segment::Way::Inline) loop.beside++;
   if (++smooth_ == kSmoothIterations) next_rest_ = in_a_row_ = 0;
-  const auto now = std::chrono::steady_clock::now();
-  if (loop.began) loop.choice.ended(std::chrono::duration<double, std::micro>(now - *loop.began).count());
-  loop.began = now;
+  const Time ends = now();
+  if (loop.began) iteration_took(loop, microseconds(ends - *loop.began));
+  loop.began = ends;
   if (is_left_to_frames(loop)) return leave_to_frames();
+  if (!may_go_on_trying(loop)) return give_up_trial(loop);
   const Segment::Way way = segment_way(loop);
   if (way == segment_.way()) return;
   segment_.settle();
@@ -241,14 +262,75 @@ bool Runner::is_settled(const KnownLoop& loop) const {
   return mode_ == RunnerMode::Measured && loop.choice.is_settled();
 }
 
+// ---- what finding out costs ----
+
+/// Measurements choose, so that a program is not to be slower for being co-executed.
+bool Runner::is_thrifty() const { return mode_ == RunnerMode::Measured && !exact_mode() && lend_to_frame_tier; }
+
+double Runner::elapsed() const { return microseconds(now() - began_); }
+
+/// Whether watching, or what is left of a trial, may begin.
+bool Runner::may_begin() const { return !is_thrifty() || allowance_.affords(elapsed()); }
+
+/// In the middle of an iteration, which no longer counts.
+void Runner::leave(KnownLoop& loop) {
+  loop.began.reset();
+  loop.charged = 0;
+}
+
+void Runner::stop_watching() {
+  watched_ = 0;
+  last_watched_at_.reset();
+}
+
+/// At an op that is watched.
+bool Runner::may_go_on_watching() {
+  if (!is_thrifty()) return true;
+  const Time at = now();
+  if (last_watched_at_) allowance_.spend(Allowance::presumed * microseconds(at - *last_watched_at_));
+  last_watched_at_ = at;
+  if (!allowance_.is_used_up(microseconds(at - began_))) return true;
+  allowance_.failed();
+  return false;
+}
+
+/// At an op that is followed. A trial of a loop that has no faster way than the frame tier's keeps to the allowance.
+/// What the frame tier would have taken is known when the iteration ends.
+bool Runner::may_go_on_trying(KnownLoop& loop) {
+  if (!is_thrifty() || loop.choice.is_settled() || loop.choice.last_outcome() != RunnerChoice::Way::Frames) return true;
+  const Time at = now();
+  if (loop.began) {
+    const double charge = Allowance::presumed * microseconds(at - *loop.began) - loop.charged;
+    allowance_.spend(charge);
+    loop.charged += charge;
+  }
+  return !allowance_.is_used_up(microseconds(at - began_));
+}
+
+/// Of an iteration that was followed.
+void Runner::iteration_took(KnownLoop& loop, double us) {
+  if (!loop.choice.is_settled()) allowance_.spend(us - loop.choice.frames_us() - std::exchange(loop.charged, 0));
+  loop.choice.ended(us);
+}
+
+/// What is left of it comes when there is something to spend again.
+void Runner::give_up_trial(KnownLoop& loop) {
+  allowance_.failed();
+  loop.choice.interrupted();
+  leave(loop);
+  segment_.settle();
+  segment_.open(false);
+  rest_for(kLook);
+}
+
 void Runner::diverge() {
   divergences_++;
   tally(diverged_at_, 0);
   smooth_ = 0;
-  at_.loop->began.reset();
+  leave(*at_.loop);
   segment_.settle();
   segment_.open(false);
-  watched_ = 0;
+  stop_watching();
   state_ = State::Watching;
   diverged_ = true;
   if (++in_a_row_ > kFreeDivergences) rest();
@@ -289,6 +371,9 @@ bool Runner::time() {
   const auto here =
       std::find_if(loops.begin(), loops.end(), [&loop](const LoopRound& at) { return at.loop == loop.id; });
   if (here == loops.end() || (round_ && !round_->same_run(*here))) {  // the program has left it
+    loop.choice.interrupted();
+    leave(loop);
+    if (!may_begin()) return rest_for(kLook), false;
     lend(false);
     state_ = State::Watching;
     return true;
@@ -297,19 +382,19 @@ bool Runner::time() {
   const uint32_t rounds = round_ ? here->round - round_->round : 0;
   round_ = *here;
   if (loop.began && rounds == 0) return false;
-  const auto now = std::chrono::steady_clock::now();
+  const Time ends = now();
   if (loop.began) {
-    const double us = std::chrono::duration<double, std::micro>(now - *loop.began).count();
+    const double us = microseconds(ends - *loop.began);
     for (uint32_t i = 0; i < rounds; i++) loop.choice.ended(us / rounds);
   }
-  loop.began = now;
+  loop.began = ends;
   loop.in_frames += rounds;
   if (is_left_to_frames(loop)) {
     if (is_settled(loop)) leave_to_frames();
     return false;
   }
   lend(false);
-  loop.began.reset();
+  loop.began = ends;
   state_ = State::Following;
   return true;
 }
@@ -354,9 +439,10 @@ std::vector<LoopReport> Runner::loops() const {
   for (const auto& [id, loop] : known_) {
     if (loop->iterations + loop->in_frames == 0) continue;
     const SourceLine place = code_loops_.place_of(id);
-    LoopReport& report =
-        reports.emplace_back(LoopReport{place.file, place.line, loop->iterations, loop->beside, loop->in_frames, 0});
+    LoopReport& report = reports.emplace_back(
+        LoopReport{place.file, place.line, loop->iterations, loop->beside, loop->in_frames, 0, false});
     for (const SwitchCase& at : assign_cases(loop->graph, TraceGraph::kIteration)) report.cases += at.cases.size();
+    report.settled = loop->choice.is_settled();
   }
   return reports;
 }

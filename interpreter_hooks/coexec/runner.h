@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/coexec/allowance.h"
 #include "graph/coexec/iterations.h"
 #include "graph/coexec/runner_choice.h"
 #include "graph/coexec/segment.h"
@@ -29,6 +30,7 @@ struct LoopReport {
   uint64_t beside = 0;      ///< of these, with a graph runner beside the program
   uint64_t in_frames = 0;   ///< others that were timed: nothing was put off, and the frame tier served its frames
   size_t cases = 0;         ///< of the switches of its graph of traces
+  bool settled = false;     ///< the fastest way has been found, for now
 };
 
 /// Watches the program until an iteration adds nothing to what is known of its loop. From then on each op is looked for
@@ -37,7 +39,8 @@ struct LoopReport {
 /// on op by op, and is watched again. A program that diverges again and again is left alone for longer and longer.
 ///
 /// A program that is left alone, or whose loop is faster so, is the frame tier's for a while: it records and serves
-/// frames. Ops inside of a frame that it serves aren't seen here.
+/// frames. Ops inside of a frame that it serves aren't seen here. Where measurements choose, a program begins so, and
+/// watching and trying have to keep to what they may cost (`graph/coexec/allowance.h`).
 class Runner final : public hooks::CallWatcher, public RunnerWatcher {
  public:
   Runner();
@@ -46,7 +49,7 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   void before_pass() override;
   void done(const Job& job) override;
   void waited(Time from, Time until) override;
-  void run(RunnerMode mode) { mode_ = mode; }
+  void run(RunnerMode mode);
   /// The program goes on without: everything has been computed.
   void stop();
 
@@ -85,7 +88,8 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
     uint64_t iterations = 0, beside = 0, in_frames = 0;
     uint64_t ops_outside = 0;  ///< of frames that were served, in the iterations `in_frames`
     RunnerChoice choice;
-    std::optional<std::chrono::steady_clock::time_point> began;  ///< the iteration that is followed
+    std::optional<Time> began;  ///< the iteration that is followed
+    double charged = 0;         ///< microseconds of it, to the allowance
   };
   struct Position {
     KnownLoop* loop = nullptr;
@@ -103,6 +107,15 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   Segment::Way segment_way(const KnownLoop& loop) const;
   bool is_left_to_frames(const KnownLoop& loop) const;
   bool is_settled(const KnownLoop& loop) const;
+  bool is_thrifty() const;
+  double elapsed() const;
+  bool may_begin() const;
+  bool may_go_on_watching();
+  bool may_go_on_trying(KnownLoop& loop);
+  void iteration_took(KnownLoop& loop, double us);
+  void give_up_trial(KnownLoop& loop);
+  static void leave(KnownLoop& loop);
+  void stop_watching();
   const std::vector<Successor>& successors_of(Position position);
   void diverge();
   void forget_iteration();
@@ -132,13 +145,17 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   std::optional<LoopId> traced_;  ///< the loop whose iteration is being traced
   size_t depth_ = 0;              ///< loops around that iteration
   uint64_t items_ = 0;
-  size_t watched_ = 0;  ///< ops in a row
+  size_t watched_ = 0;                   ///< ops in a row
+  std::optional<Time> last_watched_at_;  ///< of these
+  Time began_;                           ///< co-execution
+  Allowance allowance_;
 
   // Following.
   std::unordered_map<LoopId, std::unique_ptr<KnownLoop>> known_;
   std::unordered_map<Step, Position, StepHash> index_;  ///< nodes by what they are
   Position at_;                                         ///< the last op
   uint64_t put_off_ = 0;                                ///< before the present call
+  uint64_t followed_ = 0;                               ///< ops
   bool was_call_ = false;                               ///< the one before was of an op
 
   // Timing and resting.

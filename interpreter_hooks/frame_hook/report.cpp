@@ -83,7 +83,7 @@ Json segments_json(const coexec::Runner* runner) {
                         {"feeds", counts.inputs},
                         {"fetches", counts.settled},
                         {"graph_runs", counts.by_graph},
-                        {"cases", loop.cases}});
+                        {"cases", loop.cases}, {"settled", loop.settled}});
   }
   return segments;
 }

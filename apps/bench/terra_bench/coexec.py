@@ -6,6 +6,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import time
 
 from .measure import alternate, calls_for, row, unit_of
 
@@ -24,7 +25,7 @@ WAYS_OF_OURS = {
 PROGRAMS = (
     "dropblock", "music_transformer", "sdpoint", "bert_cls", "faster_rcnn", "resnet50", "bert_qa", "gpt2", "dcgan", "yolov3",
 )  # fmt: skip
-TRIED_BY = 300  # calls of a loop: by then a way has been chosen
+LONGEST_TRIAL = 60  # seconds; trials may cost a loop a small part of its time, so that they take a while
 STEPPER = pathlib.Path(__file__).resolve().parent / "stepper.py"
 
 
@@ -47,7 +48,7 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
     workers = [(way, ours.with_variables(**variables).start(benchmark.program, way, **spec)) for way, variables in WAYS_OF_OURS.items()]
     if peer:
         workers.append(("peer", peer.start(benchmark.program, "peer", **spec)))
-    dict(workers)["measured"].block(TRIED_BY)
+    run_until_settled(dict(workers)["measured"])
     calls = {who: calls_for(worker) for who, worker in workers}
     before = {who: segment(worker) for who, worker in workers if who in ("measured", "serial", "beside")}
     taken = alternate(workers, calls, rounds)
@@ -70,6 +71,15 @@ def one_loop(name, benchmark, ours, peer, rounds, spec):
             )
         )  # fmt: skip
     return rows
+
+
+def run_until_settled(worker):
+    """Until a way has been chosen for the loop."""
+    began = time.monotonic()
+    while time.monotonic() - began < LONGEST_TRIAL:
+        worker.block(100)
+        if any(s["settled"] for s in worker.ask(do="stats")["stats"]["segments"]):
+            return
 
 
 def segment(worker):

@@ -1,7 +1,7 @@
 # run: --torch
 # run: --torch --capture=off
 # run: --torch --capture=stress
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 """Gradients of views of some elements: alone, beside each other, overlapping, beside gradients of the whole and of other dtypes,
 hooked, kept, twice, written in place; layers that work on parts."""
 

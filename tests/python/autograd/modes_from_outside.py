@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=stress
 """Frames that leave, enter and decorate with gradient modes that they didn't make: what was recorded, and the mode that comes back,
 call after call with another one before."""

@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 """Variable(tensor), as old programs wrap what they compute with: what it takes and gives, and functions full of it, which
 are captured whole."""

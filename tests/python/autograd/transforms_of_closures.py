@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=stress
 """Derivatives of functions that read tensors which require gradients from around them: results are functions of those, unless
 nothing is recorded outside."""

@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 # run: --torch --capture=stress
 """Views made in no_grad mode: they require grad if their bases do, and no gradient reaches them."""

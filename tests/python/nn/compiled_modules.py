@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 """torch.compile of modules: a module around the one given, whose attributes it shows and sets, and under whose name its
 parameters stand."""

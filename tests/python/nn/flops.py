@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 # run: --torch --capture=stress
 """torch.utils.flop_counter: what products, convolutions and attention take, forward and backward, by module and by op."""

@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 # run: --torch --capture=stress
 """What __torch_function__ of a class that is no tensor gets from the functions of torch.nn.functional, torch.nn.init, and those of

@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 # run: --torch --capture=stress
 """torch.overrides: modes that see calls, change them, refuse them; whom functions ask, in which order, with which arguments; and

@@ -1,6 +1,6 @@
 # run: --torch
 # run: --torch --capture=off
-# run: --torch --capture=coexec
+# run: --torch --capture=coexec TERRA_RUNNER=turns
 # run: --torch --capture=verify
 # run: --torch --capture=stress
 """Tensors of the meta device: shapes and dtypes without elements."""

@@ -10,7 +10,7 @@ using Way = RunnerChoice::Way;
 
 namespace {
 
-constexpr int kFirstTrial = 210;  ///< iterations up to its end
+constexpr int kFirstTrial = 130;  ///< iterations up to its end
 
 struct Times {
   double in_line, beside, frames;
@@ -34,8 +34,10 @@ TEST_CASE("the fastest way runs", "[runner_choice]") {
       {Way::Beside, {200, 120, 150}}, {Way::Inline, {200, 201, 202}}, {Way::Frames, {200, 120, 119}}};
   for (const auto& [fastest, times] : cases) {
     RunnerChoice choice;
+    CHECK(choice.way() == Way::Frames);
     run(choice, kFirstTrial, times, fastest);
     CHECK(choice.is_settled());
+    CHECK(choice.last_outcome() == fastest);
     CHECK(run(choice, 100, times, fastest) == 100);
   }
 }
@@ -63,6 +65,23 @@ TEST_CASE("iterations that nobody saw count as well", "[runner_choice]") {
   CHECK(choice.holds() == 2 * held);
   run(choice, kFirstTrial, {50, 200, 100}, Way::Inline);
   CHECK(run(choice, 100, {50, 200, 100}, Way::Inline) == 100);
+}
+
+TEST_CASE("ways that have plainly lost aren't tried again", "[runner_choice]") {
+  RunnerChoice inline_only;
+  const int both = run(inline_only, kFirstTrial, {100, 200, 300}, Way::Inline);
+  RunnerChoice beside_is_hopeless;
+  CHECK(run(beside_is_hopeless, 1000, {250, 200, 100}, Way::Beside) == 0);
+  CHECK(both > kFirstTrial / 2);
+}
+
+TEST_CASE("a trial that was dear is not soon repeated", "[runner_choice]") {
+  RunnerChoice choice;
+  int others = 0;
+  const int before = run(choice, 60, {100e3, 200, 100}, Way::Inline);  // a graph is made each time
+  others = run(choice, 20'000, {100e3, 200, 100}, Way::Inline);
+  CHECK(before > 8);
+  CHECK(others == 0);
 }
 
 TEST_CASE("one slow iteration decides nothing", "[runner_choice]") {
