@@ -93,14 +93,14 @@ Segment::~Segment() {
 
 void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                    std::vector<Tensor>& results) {
-  if (!open_ && pending_.empty()) return default_emitter().emit(op, args, metas, results);
+  if (is_at_rest()) return default_emitter().emit(op, args, metas, results);
   if (op.is(kView)) {
     default_emitter().emit(op, args, metas, results);
     return follow_views(op, args, metas);
   }
   if (!open_ || metas.empty() || !may_put_off(op, args, metas)) return default_emitter().emit(op, args, metas, results);
   const uint64_t kind = kind_of(op, args, metas, false);
-  if (!has_run_.contains(kind)) {
+  if (!has_run(kind)) {
     default_emitter().emit(op, args, metas, results);
     has_run_.insert(kind);
     return;
@@ -114,10 +114,9 @@ void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const Resu
 /// Put off, unless what it reads or checks isn't there yet.
 void Segment::emit_later(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                          std::vector<Tensor>& results) {
-  std::vector<PendingValue> operands;
-  if ((op.is(kChecksValues) && !passes_checks(op, args, metas)) || !find_operands(args, operands))
+  if ((op.is(kChecksValues) && !passes_checks(op, args, metas)) || !find_operands(args))
     return default_emitter().emit(op, args, metas, results);
-  put_off(op, args, metas, operands, results);
+  put_off(op, args, metas, results);
 }
 
 /// Inline, the bytes that are read and written are asked for, and what has been put off is computed before.
@@ -136,11 +135,10 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
            !is_sparse(*t);
   };
   if (op.is(kChecksValues) || !std::all_of(targets.begin(), targets.end(), is_plain) || !may_put_off(op, args, metas) ||
-      any_exported(args) || !has_run_.contains(kind_of(op, args, metas, true)))
+      any_exported(args) || !has_run(kind_of(op, args, metas, true)))
     return false;
   hand_over();
-  std::vector<PendingValue> operands;
-  bool found = find_operands(args, operands);
+  bool found = find_operands(args);
   for (const Tensor& target : targets) {
     const PendingValue value = found ? find(*target) : PendingValue{};
     found = found && !value.is_absent();
@@ -151,7 +149,7 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
     compute_here();
     return false;
   }
-  record(op, args, operands, 0);
+  record(op, args, 0);
   pending_.metas.assign(metas.begin(), metas.end());
   pending_.computing++;
   counts_.put_off++;
@@ -220,6 +218,14 @@ bool Segment::is_ready(const TensorImpl& tensor) const {
   return job && !job->source(job, storage.ticket()).job;
 }
 
+bool Segment::has_run(uint64_t kind) {
+  uint64_t& known = known_to_run_[kind >> 56];
+  if (known == kind) return true;
+  if (!has_run_.contains(kind)) return false;
+  known = kind;
+  return true;
+}
+
 uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write) {
   uint64_t kind = static_cast<uint64_t>(op.id) << 1 | write;
   const auto add = [&kind](uint64_t word) { kind = kind * 0x9e3779b97f4a7c15 + word + 1; };
@@ -229,8 +235,8 @@ uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<con
 }
 
 void Segment::put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
-                      const std::vector<PendingValue>& operands, std::vector<Tensor>& results) {
-  record(op, args, operands, static_cast<uint32_t>(metas.size()));
+                      std::vector<Tensor>& results) {
+  record(op, args, static_cast<uint32_t>(metas.size()));
   for (const ResultMeta& m : metas) {
     const auto number = static_cast<uint32_t>(pending_.results.size());
     const auto bytes = static_cast<size_t>(checked_numel(m.sizes)) * size_of(m.dtype);
@@ -253,7 +259,8 @@ void Segment::follow_views(const Op& op, std::span<const Arg> args, std::span<co
     return !a.is_tensor() && a.kind() != Arg::Kind::TensorList && a.kind() != Arg::Kind::Generator;
   });
   if (of.is_absent() || !simple) return;
-  record(op, args, {of}, static_cast<uint32_t>(metas.size()));
+  operands_.assign(1, of);
+  record(op, args, static_cast<uint32_t>(metas.size()));
   const uint32_t whole = base.storage->ticket();
   for (const ResultMeta& m : metas) {
     pending_.results[whole].views.push_back(static_cast<uint32_t>(pending_.results.size()));
@@ -261,8 +268,8 @@ void Segment::follow_views(const Op& op, std::span<const Arg> args, std::span<co
   }
 }
 
-void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<PendingValue>& operands,
-                     uint32_t results) {
+/// With `operands_` as those of its arguments that are tensors.
+void Segment::record(const Op& op, std::span<const Arg> args, uint32_t results) {
   std::vector<uint64_t>& words = pending_.signature;
   PendingCall& call = pending_.calls.emplace_back();
   call.op = &op;
@@ -282,8 +289,8 @@ void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<
       arg.count = a.is_tensor() ? 1 : static_cast<uint32_t>(a.tensors().size());
       words.push_back(static_cast<uint64_t>(a.kind()) << 32 | arg.count);
       for (uint32_t n = 0; n < arg.count; n++) {
-        words.push_back(operands[next].number);
-        pending_.operands.push_back(operands[next++]);
+        words.push_back(operands_[next].number);
+        pending_.operands.push_back(operands_[next++]);
       }
     } else if (is_number(op.sig().params[i], a)) {
       arg = {PendingArg::Kind::Number, static_cast<uint32_t>(pending_.numbers.size()), 1};
@@ -300,7 +307,10 @@ void Segment::record(const Op& op, std::span<const Arg> args, const std::vector<
 
 // ---- operands ----
 
-bool Segment::find_operands(std::span<const Arg> args, std::vector<PendingValue>& found) {
+/// Of the call: `operands_`. False: one of them can't be read by calls that are put off.
+bool Segment::find_operands(std::span<const Arg> args) {
+  std::vector<PendingValue>& found = operands_;
+  found.clear();
   for (const Arg& a : args) {
     if (a.is_tensor()) {
       found.push_back(find(*a.impl()));

@@ -1,5 +1,6 @@
 // The calls between two places where somebody asks for bytes: put off, then run together.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -65,11 +66,16 @@ class Segment final : public Emitter, public Deferral {
             std::vector<Tensor>& results) override;
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::span<const Tensor> targets) override;
+  /// As without the segment, while it is at rest.
+  bool widens(const Op& op) const override { return is_at_rest() && default_emitter().widens(op); }
 
  private:
   static constexpr size_t kMostCalls = 4096;
   static constexpr size_t kMostAhead = 2;  ///< iterations
 
+  /// Nothing is put off, nor has been.
+  bool is_at_rest() const { return !open_ && pending_.empty(); }
+  bool has_run(uint64_t kind);
   bool may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;
   bool passes_checks(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;
   bool is_ready(const TensorImpl& tensor) const;
@@ -80,14 +86,14 @@ class Segment final : public Emitter, public Deferral {
   void emit_later(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::vector<Tensor>& results);
   void put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
-               const std::vector<PendingValue>& operands, std::vector<Tensor>& results);
+               std::vector<Tensor>& results);
   void follow_views(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas);
-  bool find_operands(std::span<const Arg> args, std::vector<PendingValue>& found);
+  bool find_operands(std::span<const Arg> args);
   PendingValue find(const TensorImpl& tensor);
   PendingValue find_input(const TensorImpl& tensor);
   PendingValue known_input(const TensorImpl& tensor, uint32_t number);
   PendingValue find_result(const TensorImpl& tensor) const;
-  void record(const Op& op, std::span<const Arg> args, const std::vector<PendingValue>& operands, uint32_t results);
+  void record(const Op& op, std::span<const Arg> args, uint32_t results);
   static uint64_t kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write);
   PendingValue add_input(const TensorImpl& tensor, const Job::Source& source);
   void compute_here();
@@ -99,8 +105,10 @@ class Segment final : public Emitter, public Deferral {
   std::vector<Job::Source> sources_;  ///< by pending input: where its bytes come from
   SegmentGraphs graphs_;
   GraphRunner runner_{graphs_};
-  std::deque<std::shared_ptr<Job>> ahead_;  ///< the last jobs of iterations that may not have run yet
-  std::unordered_set<uint64_t> has_run_;    ///< kinds of calls: an op with operands of these dtypes
+  std::deque<std::shared_ptr<Job>> ahead_;       ///< the last jobs of iterations that may not have run yet
+  std::unordered_set<uint64_t> has_run_;         ///< kinds of calls: an op with operands of these dtypes
+  std::array<uint64_t, 256> known_to_run_ = {};  ///< some of them, by their first 8 bits
+  std::vector<PendingValue> operands_;           ///< of the present call
   Counts counts_;
 };
 

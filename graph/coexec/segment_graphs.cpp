@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <set>
 
 #include "engine/errors/errors.h"
 #include "graph/coexec/pending_trace.h"
@@ -16,6 +15,18 @@ bool lies_as_promised(const Tensor& made, const PendingResult& result) {
   const auto bytes = static_cast<size_t>(made->offset) * size_of(made.dtype()) + result.storage->bytes();
   return made.dtype() == result.meta.dtype && made.sizes() == result.meta.sizes &&
          made.strides() == result.meta.strides && bytes <= made->storage->bytes();
+}
+
+/// Each output has a storage of its own.
+bool lie_apart(std::span<const Tensor> inputs, std::span<const graph::RunOutput> outputs) {
+  std::vector<const Storage*> read, made;
+  for (const Tensor& input : inputs) read.push_back(input->storage.get());
+  for (const graph::RunOutput& output : outputs) made.push_back(std::get<Tensor>(output)->storage.get());
+  std::sort(read.begin(), read.end());
+  std::sort(made.begin(), made.end());
+  return std::adjacent_find(made.begin(), made.end()) == made.end() &&
+         std::none_of(made.begin(), made.end(),
+                      [&read](const Storage* s) { return std::binary_search(read.begin(), read.end(), s); });
 }
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
@@ -68,10 +79,12 @@ void deliver(const PendingResult& result, const Tensor& made) {
 }
 
 SegmentGraphs::Kind& SegmentGraphs::kind_of(const Pending& pending, const std::vector<uint32_t>& wanted) {
-  std::vector<uint64_t> words = pending.signature;
-  words.insert(words.end(), wanted.begin(), wanted.end());
-  if (kinds_.size() >= kMost && !kinds_.contains(words)) kinds_.clear();
-  return kinds_[std::move(words)];
+  words_.assign(pending.signature.begin(), pending.signature.end());
+  words_.insert(words_.end(), wanted.begin(), wanted.end());
+  const auto known = kinds_.find(words_);
+  if (known != kinds_.end()) return known->second;
+  if (kinds_.size() >= kMost) kinds_.clear();
+  return kinds_[words_];
 }
 
 /// False: not worth it, or can't be.
@@ -105,13 +118,9 @@ bool SegmentGraphs::run_graph(Kind& kind, const Pending& pending, const std::vec
     if (kind.varies[i]) numbers.emplace_back(pending.numbers[i]);
   std::vector<graph::RunOutput> outputs;
   const auto fits = [&] {
-    std::set<const Storage*> apart;
-    for (const Tensor& input : inputs) apart.insert(input->storage.get());
-    for (size_t i = 0; i < wanted.size(); i++) {
-      const auto& output = std::get<Tensor>(outputs[i]);
-      if (!lies_as_promised(output, pending.results[wanted[i]]) || !apart.insert(output->storage.get()).second)
-        kind.refused = true;
-    }
+    for (size_t i = 0; i < wanted.size(); i++)
+      if (!lies_as_promised(std::get<Tensor>(outputs[i]), pending.results[wanted[i]])) kind.refused = true;
+    if (!lie_apart(inputs, outputs)) kind.refused = true;
     return !kind.refused;
   };
   const graph::RunResult result = kind.graph->run(lend(inputs), numbers, fits, outputs);

@@ -1,8 +1,8 @@
 // Graphs for batches of calls that come again and again.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/cache/compiled.h"
@@ -36,7 +36,15 @@ class SegmentGraphs {
   static bool run_graph(Kind& kind, const Pending& pending, const std::vector<uint32_t>& wanted,
                         std::vector<Tensor>& made);
 
-  std::map<std::vector<uint64_t>, Kind> kinds_;
+  struct WordsHash {
+    size_t operator()(const std::vector<uint64_t>& words) const {
+      uint64_t hash = words.size();
+      for (uint64_t word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15, hash ^= hash >> 32;
+      return hash;
+    }
+  };
+  std::unordered_map<std::vector<uint64_t>, Kind, WordsHash> kinds_;  ///< by signature and what is wanted
+  std::vector<uint64_t> words_;                                       ///< of the present batch
 };
 
 /// The result's storage has the elements of a tensor that was computed for it.
