@@ -33,6 +33,8 @@ class Segment final : public Emitter, public Deferral {
 
   /// Whether calls are put off from now on. What has been put off stays so.
   void open(bool yes) { open_ = yes; }
+  /// Nothing is put off, nor waits: calls may go elsewhere.
+  bool is_at_rest() const { return !open_ && pending_.empty(); }
   enum class Way : uint8_t {
     Inline,
     Beside,
@@ -66,15 +68,11 @@ class Segment final : public Emitter, public Deferral {
             std::vector<Tensor>& results) override;
   void emit_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                   std::span<const Tensor> targets) override;
-  /// As without the segment, while it is at rest.
-  bool widens(const Op& op) const override { return is_at_rest() && default_emitter().widens(op); }
 
  private:
   static constexpr size_t kMostCalls = 4096;
   static constexpr size_t kMostAhead = 2;  ///< iterations
 
-  /// Nothing is put off, nor has been.
-  bool is_at_rest() const { return !open_ && pending_.empty(); }
   bool has_run(uint64_t kind);
   bool may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;
   bool passes_checks(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/ops/program_emitter.h"
 #include "graph/coexec/cases.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -66,6 +67,12 @@ void Runner::before_call(const Op& op, bool in_place, std::span<const Arg> args)
   }
 }
 
+/// Whether ops are put off from now on. Where they aren't the program's calls go where they go without co-execution.
+void Runner::put_off(bool yes) {
+  segment_.open(yes);
+  set_program_emitter(segment_.is_at_rest() ? nullptr : &segment_);
+}
+
 void Runner::before_pass() { arrive(kPass, "backward"); }
 
 void Runner::arrive(Callee callee, const char* name) {
@@ -86,14 +93,14 @@ void Runner::arrive(Callee callee, const char* name) {
   was_call_ = callee != kPass;
   if (hooks::op_observer()) [[unlikely]] {  // somebody looks at each result
     segment_.settle();
-    return segment_.open(false);
+    return put_off(false);
   }
   if (state_ == State::Timing && !time()) return;
   const Step step{callee, place_word()};
-  if (!step.place) return segment_.open(false);
+  if (!step.place) return put_off(false);
   if (state_ == State::Following) {
     if (++followed_ % kLook == 0 && !may_go_on_trying(*at_.loop)) return give_up_trial(*at_.loop);
-    if (follow(step)) return segment_.open(state_ == State::Following);
+    if (follow(step)) return put_off(state_ == State::Following);
     diverge();
   }
   if (state_ == State::Watching) watch(step, name);
@@ -114,7 +121,7 @@ void Runner::watch(Step step, const char* name) {
   if (begins && !branches) {
     end_iteration();
     if (state_ == State::Following && is_left_to_frames(*at_.loop)) return leave_to_frames();
-    if (state_ == State::Following && follow(step)) return segment_.open(state_ == State::Following);
+    if (state_ == State::Following && follow(step)) return put_off(state_ == State::Following);
     state_ = State::Watching;
     begin_iteration();
   }
@@ -176,7 +183,7 @@ void Runner::index(KnownLoop& loop) {
 }
 
 void Runner::rest() {
-  segment_.open(false);
+  put_off(false);
   forget_iteration();
   stop_watching();
   next_rest_ = std::clamp(2 * next_rest_, kFirstRest, kMostRest);
@@ -319,7 +326,7 @@ void Runner::give_up_trial(KnownLoop& loop) {
   loop.choice.interrupted();
   leave(loop);
   segment_.settle();
-  segment_.open(false);
+  put_off(false);
   rest_for(kLook);
 }
 
@@ -329,7 +336,7 @@ void Runner::diverge() {
   smooth_ = 0;
   leave(*at_.loop);
   segment_.settle();
-  segment_.open(false);
+  put_off(false);
   stop_watching();
   state_ = State::Watching;
   diverged_ = true;
@@ -349,7 +356,7 @@ void Runner::lend(bool yes) {
 void Runner::leave_to_frames() {
   KnownLoop& loop = *at_.loop;
   segment_.settle();
-  segment_.open(false);
+  put_off(false);
   if (is_settled(loop)) {
     const double ops =
         static_cast<double>(loop.ops_outside) / static_cast<double>(std::max<uint64_t>(loop.in_frames, 1));
@@ -421,7 +428,7 @@ void Runner::waited(Time from, Time until) {
 void Runner::stop() {
   lend(false);
   segment_.settle();
-  segment_.open(false);
+  put_off(false);
   forget_iteration();
   state_ = State::Watching;
 }

@@ -97,6 +97,7 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   };
 
   void arrive(Callee callee, const char* name);
+  void put_off(bool yes);
   void watch(Step step, const char* name);
   void begin_iteration();
   void end_iteration();
@@ -130,7 +131,6 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   State state_ = State::Watching;
   RunnerMode mode_ = RunnerMode::Measured;
   Segment segment_;
-  EmitterScope scope_{segment_};
 
   // Watching.
   ProgramPlace place_;

@@ -9,6 +9,7 @@
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "engine/ops/program_emitter.h"
 #include "engine/tensor/transfer.h"
 #include "graph/coexec/segment.h"
 
@@ -135,6 +136,21 @@ TEST_CASE("histories are those of plain execution", "[segment]") {
     autograd::backward({{op("sum", op("exp", b))}}, none, false, false);  // adds to the gradient that is there
     return std::vector{autograd::grad(w), autograd::grad(b), h};
   });
+}
+
+TEST_CASE("a thread's calls go to its emitter, but for those in scopes", "[segment]") {
+  eager::start();
+  Segment segment;
+  set_program_emitter(&segment);
+  CHECK(&current_emitter() == &segment);
+  CHECK(&default_emitter() != &segment);
+  {
+    const EmitterScope scope(default_emitter());
+    CHECK(&current_emitter() == &default_emitter());
+  }
+  CHECK(&current_emitter() == &segment);
+  set_program_emitter(nullptr);
+  CHECK(&current_emitter() == &default_emitter());
 }
 
 TEST_CASE("what was saved and is written since is found", "[segment]") {
