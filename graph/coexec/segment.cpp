@@ -66,12 +66,6 @@ Tensor copied(const TensorImpl& t) {
   return copy;
 }
 
-bool any_exported(std::span<const Arg> args) {
-  bool any = false;
-  each_tensor(args, [&](const TensorImpl& t) { any = any || t.storage->exported(); });
-  return any;
-}
-
 /// A number that the program may have computed: another one the next time, in the same graph.
 bool is_number(const Param& param, const Arg& arg) {
   return arg.kind() == Arg::Kind::Scalar && arg.scalar().kind() != Scalar::Kind::Bool &&
@@ -98,15 +92,16 @@ void Segment::emit(const Op& op, std::span<const Arg> args, std::span<const Resu
     default_emitter().emit(op, args, metas, results);
     return follow_views(op, args, metas);
   }
-  if (!open_ || metas.empty() || !may_put_off(op, args, metas)) return default_emitter().emit(op, args, metas, results);
-  const uint64_t kind = kind_of(op, args, metas, false);
-  if (!has_run(kind)) {
+  if (!open_ || metas.empty() || !takes(op)) return default_emitter().emit(op, args, metas, results);
+  const Kind kind = kind_of(op, args, metas, false);
+  if (!kind.may_wait) return default_emitter().emit(op, args, metas, results);
+  if (!has_run(kind.word)) {
     default_emitter().emit(op, args, metas, results);
-    has_run_.insert(kind);
+    has_run_.insert(kind.word);
     return;
   }
   if (pending_.calls.size() >= kMostCalls) way_ == Way::Inline ? compute_here() : hand_over();
-  if (!any_exported(args)) return emit_later(op, args, metas, results);
+  if (!kind.reads_exported) return emit_later(op, args, metas, results);
   const ReplacedArgs fed(args, [](const Tensor& t) { return t->storage->exported() ? copied(*t) : t; });
   emit_later(op, fed.args(), metas, results);
 }
@@ -124,7 +119,7 @@ void Segment::emit_write(const Op& op, std::span<const Arg> args, std::span<cons
                          std::span<const Tensor> targets) {
   if (open_ && way_ != Way::Inline && put_off_write(op, args, metas, targets)) return;
   default_emitter().emit_write(op, args, metas, targets);
-  if (open_ && way_ != Way::Inline) has_run_.insert(kind_of(op, args, metas, true));
+  if (open_ && way_ != Way::Inline) has_run_.insert(kind_of(op, args, metas, true).word);
 }
 
 /// A job of its own, behind what has been put off before. False: it has to run now.
@@ -134,9 +129,9 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
     return t.defined() && t->storage && !t->storage->exported() && t.device().is_cpu() && !is_half(t.dtype()) &&
            !is_sparse(*t);
   };
-  if (op.is(kChecksValues) || !std::all_of(targets.begin(), targets.end(), is_plain) || !may_put_off(op, args, metas) ||
-      any_exported(args) || !has_run(kind_of(op, args, metas, true)))
-    return false;
+  if (op.is(kChecksValues) || !takes(op) || !std::all_of(targets.begin(), targets.end(), is_plain)) return false;
+  const Kind kind = kind_of(op, args, metas, true);
+  if (!kind.may_wait || kind.reads_exported || !has_run(kind.word)) return false;
   hand_over();
   bool found = find_operands(args);
   for (const Tensor& target : targets) {
@@ -158,26 +153,9 @@ bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<c
   return true;
 }
 
-bool Segment::may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const {
-  if (op.is(kHost | kRandom) || (deferred_work() && deferred_work() != this) || !current_device().is_cpu())
-    return false;
-  const auto is_plain = [](const ResultMeta& m) {
-    return m.device.is_cpu() && !is_half(m.dtype) && std::find(m.sizes.begin(), m.sizes.end(), 0) == m.sizes.end();
-  };
-  if (!std::all_of(metas.begin(), metas.end(), is_plain)) return false;
-  bool tensors = false, refused = false;
-  for (const Arg& a : args) {
-    refused =
-        refused || a.kind() == Arg::Kind::Generator ||
-        (a.kind() == Arg::Kind::Scalar && (a.scalar().is_complex() || a.scalar().kind() == Scalar::Kind::Unsigned)) ||
-        (a.kind() == Arg::Kind::DType && is_half(a.dtype()));
-  }
-  each_tensor(args, [&](const TensorImpl& t) {
-    tensors = true;
-    refused = refused || !t.storage || is_sparse(t) || !t.device.is_cpu() ||
-              (t.storage->exported() && bytes_shown(t) > kMostCopied);
-  });
-  return tensors && !refused;
+/// Now.
+bool Segment::takes(const Op& op) {
+  return !op.is(kHost | kRandom) && (!deferred_work() || deferred_work() == this) && current_device().is_cpu();
 }
 
 /// What a kernel checks are integers: indices, targets. It checks them now, in a call whose other operands are zeros of
@@ -226,11 +204,34 @@ bool Segment::has_run(uint64_t kind) {
   return true;
 }
 
-uint64_t Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write) {
-  uint64_t kind = static_cast<uint64_t>(op.id) << 1 | write;
-  const auto add = [&kind](uint64_t word) { kind = kind * 0x9e3779b97f4a7c15 + word + 1; };
-  each_tensor(args, [&](const TensorImpl& t) { add(static_cast<uint64_t>(t.dtype) << 8 | t.sizes.size()); });
-  for (const ResultMeta& m : metas) add(static_cast<uint64_t>(m.dtype));
+Segment::Kind Segment::kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write) {
+  Kind kind{static_cast<uint64_t>(op.id) << 1 | write, true, false};
+  const auto add = [&kind](uint64_t word) { kind.word = kind.word * 0x9e3779b97f4a7c15 + word + 1; };
+  const auto refuse_if = [&kind](bool yes) { kind.may_wait = kind.may_wait && !yes; };
+  bool tensors = false;
+  const auto read = [&](const TensorImpl& t) {
+    tensors = true;
+    add(static_cast<uint64_t>(t.dtype) << 8 | t.sizes.size());
+    refuse_if(!t.storage || is_sparse(t) || !t.device.is_cpu());
+    if (!t.storage || !t.storage->exported()) return;
+    kind.reads_exported = true;
+    refuse_if(bytes_shown(t) > kMostCopied);
+  };
+  for (const Arg& a : args) {
+    switch (a.kind()) {
+      case Arg::Kind::Tensor: read(*a.impl()); break;
+      case Arg::Kind::TensorList: each_tensor(std::span(&a, 1), read); break;
+      case Arg::Kind::Scalar: refuse_if(a.scalar().is_complex() || a.scalar().kind() == Scalar::Kind::Unsigned); break;
+      case Arg::Kind::DType: refuse_if(is_half(a.dtype())); break;
+      case Arg::Kind::Generator: refuse_if(true); break;
+      default: break;
+    }
+  }
+  for (const ResultMeta& m : metas) {
+    add(static_cast<uint64_t>(m.dtype));
+    refuse_if(!m.device.is_cpu() || is_half(m.dtype) || std::find(m.sizes.begin(), m.sizes.end(), 0) != m.sizes.end());
+  }
+  refuse_if(!tensors);
   return kind;
 }
 

@@ -73,8 +73,15 @@ class Segment final : public Emitter, public Deferral {
   static constexpr size_t kMostCalls = 4096;
   static constexpr size_t kMostAhead = 2;  ///< iterations
 
+  /// What decides whether a call can be put off: no kernel refuses an op with operands of the same dtypes as before.
+  struct Kind {
+    uint64_t word;
+    bool may_wait;        ///< as far as operands and results go
+    bool reads_exported;  ///< bytes that somebody outside may write
+  };
+
   bool has_run(uint64_t kind);
-  bool may_put_off(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;
+  bool takes(const Op& op);
   bool passes_checks(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas) const;
   bool is_ready(const TensorImpl& tensor) const;
   bool put_off_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
@@ -92,7 +99,7 @@ class Segment final : public Emitter, public Deferral {
   PendingValue known_input(const TensorImpl& tensor, uint32_t number);
   PendingValue find_result(const TensorImpl& tensor) const;
   void record(const Op& op, std::span<const Arg> args, uint32_t results);
-  static uint64_t kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write);
+  static Kind kind_of(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas, bool write);
   PendingValue add_input(const TensorImpl& tensor, const Job::Source& source);
   void compute_here();
   void hand_over();

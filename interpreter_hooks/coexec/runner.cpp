@@ -198,20 +198,25 @@ void Runner::rest_for(uint64_t ops) {
 
 // ---- following ----
 
-const std::vector<Successor>& Runner::successors_of(Position position) {
+const std::vector<Runner::KnownLoop::Next>& Runner::successors_of(Position position) {
   auto& next = position.loop->next;
   if (position.node >= next.size()) next.resize(position.loop->graph.size());
   auto& known = next[position.node];
-  if (!known) known = successors(position.loop->graph, position.node);
+  if (!known) {
+    known.emplace();
+    for (const Successor& to : successors(position.loop->graph, position.node))
+      known->push_back({step_of({position.loop, to.op}), to});
+  }
   return *known;
 }
 
 /// False: nothing like it is known.
 bool Runner::follow(Step step) {
-  for (const Successor& next : successors_of(at_)) {
-    if (step_of({at_.loop, next.op}) != step) continue;
-    if (next.next_iteration) next_iteration();
-    at_.node = next.op;
+  for (const KnownLoop::Next& next : successors_of(at_)) {
+    if (next.step != step) continue;
+    const NodeId node = next.to.op;
+    if (next.to.next_iteration) next_iteration();
+    at_.node = node;
     return true;
   }
   // Another way that two known ones cross over to, or another loop.

@@ -84,7 +84,11 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   struct KnownLoop {
     LoopId id = 0;
     TraceGraph graph;
-    std::vector<std::optional<std::vector<Successor>>> next;  ///< by node, found when first asked for
+    struct Next {
+      Step step;
+      Successor to;
+    };
+    std::vector<std::optional<std::vector<Next>>> next;  ///< by node, found when first asked for
     uint64_t iterations = 0, beside = 0, in_frames = 0;
     uint64_t ops_outside = 0;  ///< of frames that were served, in the iterations `in_frames`
     RunnerChoice choice;
@@ -117,7 +121,7 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   void give_up_trial(KnownLoop& loop);
   static void leave(KnownLoop& loop);
   void stop_watching();
-  const std::vector<Successor>& successors_of(Position position);
+  const std::vector<KnownLoop::Next>& successors_of(Position position);
   void diverge();
   void forget_iteration();
   void rest();
