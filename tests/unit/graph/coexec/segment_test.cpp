@@ -288,7 +288,7 @@ TEST_CASE("a job that fails is told of once, and whoever asks for its results is
                huge = op("expand", filled({1}, 1), Dims{int64_t{1} << 40});
   op("neg", small);
   op("exp", small);
-  const Tensor slow = op("exp", filled({1 << 22}, 1));  // in a job before: the program is further when that fails
+  const Tensor slow = op("exp", filled({1 << 24}, 1));  // in a job before: the program is further when that fails
   const Tensor w = filled({4}, 1);
   find_op("sub")->in_place(w, small);
   const Tensor lost = op("neg", huge);
@@ -311,7 +311,7 @@ TEST_CASE("what reads a result that has failed fails, wherever it is computed", 
                huge = op("expand", filled({1}, 1), Dims{int64_t{1} << 40});
   Tensor slow, lost, other;
   for (const Tensor& x : {small, huge}) {  // runs at once the first time
-    slow = op("exp", filled({1 << 22}, 1));
+    slow = op("exp", filled({1 << 24}, 1));
     find_op("sub")->in_place(w, small);  // slow is in a job before lost: the program is further when that fails
     lost = op("neg", x);
     other = op("exp", x);
