@@ -57,10 +57,7 @@ void RunnerChoice::next_way() {
 }
 
 /// Of the trial, from now on.
-bool RunnerChoice::is_left_out(Way way) const {
-  if (way == Way::Beside && median_of(Way::Inline) > kHopeless * median_of(Way::Frames)) return true;
-  return median_of(way) > kLost * shortest();
-}
+bool RunnerChoice::is_left_out(Way way) const { return median_of(way) > kLost * shortest(); }
 
 double RunnerChoice::shortest() const {
   double us = std::numeric_limits<double>::infinity();

@@ -49,10 +49,7 @@ class RunnerChoice {
   static constexpr Stretch kUnsettled = {2, 2, 0};    ///< before others, to get over the change
   static constexpr Stretch kBlock = {12, 2, 30e3};    ///< that are measured
   static constexpr uint32_t kRounds = 2;              ///< blocks of each way in a trial
-  static constexpr double kLost = 1.25;  ///< a way that takes so many times the shortest has no second block
-  /// What runs beside the program is no more than what plain ops compute: where inline takes so many times what the
-  /// frame tier takes, the program's own part of it alone takes as long.
-  static constexpr double kHopeless = 2;
+  static constexpr double kLost = 1.25;      ///< a way that takes so many times the shortest has no second block
   static constexpr double kMostCost = 0.02;  ///< of a trial, as part of the time until the next one
   static constexpr uint64_t kFirstRun = 128, kLongestRun = 1 << 16;  ///< iterations between trials
 
