@@ -4,8 +4,9 @@
 
 namespace terra::coexec {
 
-/// Accounts in microseconds. Costs are what the frame tier alone would not have taken: iterations that are watched, and
-/// those that run a way that turns out slower. The promise that nobody is slower for it is the law
+/// Accounts in microseconds of the program's thread. Costs are what the frame tier alone would not have taken:
+/// iterations that are watched, and those that run a way that turns out slower. The promise that nobody is slower for
+/// it is the law
 ///
 ///     spent <= share * time the program has run
 ///

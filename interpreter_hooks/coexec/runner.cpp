@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/eager/thread_time.h"
 #include "engine/ops/program_emitter.h"
 #include "graph/coexec/cases.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
@@ -48,7 +49,7 @@ Runner* the_runner = nullptr;
 
 }  // namespace
 
-Runner::Runner() : items_(hooks::counters.items), began_(now()) { segment_.watch(this); }
+Runner::Runner() : items_(hooks::counters.items), began_(thread_time_us()) { segment_.watch(this); }
 
 void Runner::run(RunnerMode mode) {
   mode_ = mode;
@@ -279,7 +280,7 @@ bool Runner::is_settled(const KnownLoop& loop) const {
 /// Measurements choose, so that a program is not to be slower for being co-executed.
 bool Runner::is_thrifty() const { return mode_ == RunnerMode::Measured && !exact_mode() && lend_to_frame_tier; }
 
-double Runner::elapsed() const { return microseconds(now() - began_); }
+double Runner::elapsed() const { return thread_time_us() - began_; }
 
 /// Whether watching, or what is left of a trial, may begin.
 bool Runner::may_begin() const { return !is_thrifty() || allowance_.affords(elapsed()); }
@@ -298,10 +299,10 @@ void Runner::stop_watching() {
 /// At an op that is watched.
 bool Runner::may_go_on_watching() {
   if (!is_thrifty()) return true;
-  const Time at = now();
-  if (last_watched_at_) allowance_.spend(Allowance::presumed * microseconds(at - *last_watched_at_));
+  const double at = elapsed();
+  if (last_watched_at_) allowance_.spend(Allowance::presumed * (at - *last_watched_at_));
   last_watched_at_ = at;
-  if (!allowance_.is_used_up(microseconds(at - began_))) return true;
+  if (!allowance_.is_used_up(at)) return true;
   allowance_.failed();
   return false;
 }
@@ -310,13 +311,12 @@ bool Runner::may_go_on_watching() {
 /// What the frame tier would have taken is known when the iteration ends.
 bool Runner::may_go_on_trying(KnownLoop& loop) {
   if (!is_thrifty() || loop.choice.is_settled() || loop.choice.last_outcome() != RunnerChoice::Way::Frames) return true;
-  const Time at = now();
   if (loop.began) {
-    const double charge = Allowance::presumed * microseconds(at - *loop.began) - loop.charged;
+    const double charge = Allowance::presumed * microseconds(now() - *loop.began) - loop.charged;
     allowance_.spend(charge);
     loop.charged += charge;
   }
-  return !allowance_.is_used_up(microseconds(at - began_));
+  return !allowance_.is_used_up(elapsed());
 }
 
 /// Of an iteration that was followed.

@@ -149,9 +149,9 @@ class Runner final : public hooks::CallWatcher, public RunnerWatcher {
   std::optional<LoopId> traced_;  ///< the loop whose iteration is being traced
   size_t depth_ = 0;              ///< loops around that iteration
   uint64_t items_ = 0;
-  size_t watched_ = 0;                   ///< ops in a row
-  std::optional<Time> last_watched_at_;  ///< of these
-  Time began_;                           ///< co-execution
+  size_t watched_ = 0;                     ///< ops in a row
+  std::optional<double> last_watched_at_;  ///< of these, in microseconds since the next
+  double began_;                           ///< co-execution, in processor time of the thread
   Allowance allowance_;
 
   // Following.
