@@ -431,7 +431,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
-    if (!freed_ && past_->is_written(i)) return {};
+    if (!freed_ && past_->inputs[i].was_written()) return {};
     Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in)
                                                   : own_memory(past_->inputs[i].unchecked(), past_->old[i].defined()));
     t->wrapped_number = in.meta.wrapped;

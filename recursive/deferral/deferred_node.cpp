@@ -146,7 +146,7 @@ autograd::Edge DeferredNode::unfolded(uint32_t result) {
   calls_->settle();
   if (replayed_.empty()) {
     const auto& tensors = calls_->dag_.tensors;
-    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_changed(); });
+    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_written(); });
     if (written && !calls_->run_->is_released()) return {};
     const GradMode on(true);
     std::vector<uint64_t> first_nodes;
