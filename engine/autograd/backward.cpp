@@ -454,6 +454,35 @@ class Pass {
   std::priority_queue<Node*, std::pmr::vector<Node*>, Later> ready_{Later(), std::pmr::vector<Node*>(&memory_)};
 };
 
+/// Hooks on a result of many calls whose node stands for all of them go to the node of the call that made it: where
+/// gradients have gradients in turn, these also come to the result from calls that have saved it.
+void hand_hooks_to_calls(const std::vector<Edge>& roots) {
+  std::unordered_set<const Node*> seen;
+  std::vector<Ref<Node>> stack, hooked;
+  const auto visit = [&](const Edge& e) {
+    if (e.node && seen.insert(e.node.get()).second) stack.push_back(e.node);
+  };
+  for (const Edge& root : roots) visit(root);
+  while (!stack.empty()) {
+    const Ref<Node> node = std::move(stack.back());
+    stack.pop_back();
+    if (!node->tensor_hooks.empty() || !node->retained.empty()) hooked.push_back(node);
+    for (const Edge& e : node->edges) visit(e);
+  }
+  for (const Ref<Node>& node : hooked) {
+    const Ref<Node> call = node->last_call();
+    if (!call || call.get() == node.get()) continue;
+    const uint32_t result = node->edges[0].index;
+    for (auto& [id, hook] : std::exchange(node->tensor_hooks, {}))
+      call->tensor_hooks.emplace_back(id, [result, hook = std::move(hook)](std::vector<Tensor>& grads) {
+        std::vector<Tensor> one{grads[result]};
+        hook(one);
+        grads[result] = std::move(one[0]);
+      });
+    for (auto& [index, kept] : std::exchange(node->retained, {})) call->retained.emplace_back(result, std::move(kept));
+  }
+}
+
 /// Edges and gradients of the roots, with PyTorch's checks.
 void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given, std::vector<Edge>& edges,
                    std::vector<Tensor>& grads) {
@@ -523,6 +552,7 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradie
   std::vector<Edge> edges;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
+  if (create_graph && !pass_under_way()) hand_hooks_to_calls(edges);
   Pass(retain_graph, create_graph).run(edges, std::exchange(grads, {}));
 }
 
@@ -531,6 +561,7 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   std::vector<Edge> edges, wanted;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
+  if (create_graph && !pass_under_way()) hand_hooks_to_calls(edges);
   for (const Tensor& input : inputs) {
     check(input.requires_grad(), "One of the differentiated Tensors does not require grad");
     wanted.push_back(own_gradient_edge(input));
