@@ -113,6 +113,8 @@ class Builder final : SymbolicReplay::Watcher {
   // ---- parts -----------------------------------------------------------------------------------------------------
 
   static constexpr uint32_t kMostParts = 256;
+  /// Each division passes on all values that have a history by then.
+  static constexpr uint64_t kMostPassed = 1 << 16;
 
   /// The stretch during which the node with that number was made.
   size_t record_of(uint64_t sequence) const {
@@ -169,7 +171,9 @@ class Builder final : SymbolicReplay::Watcher {
     std::vector<Tensor> live = replay_.with_history();
     std::erase_if(live, [](const Tensor& t) { return is_entrance(t); });
     parts_.divide(live);
-    if (parts_.count() > kMostParts) throw InternalError("too many results of the region follow from each other");
+    passed_ += live.size();
+    if (parts_.count() > kMostParts || passed_ > kMostPassed)
+      throw InternalError("too many results of the region follow from each other");
   }
 
   void connect_parts() {
@@ -740,6 +744,7 @@ class Builder final : SymbolicReplay::Watcher {
   size_t number_ = 0;                                       // of the record that is being replayed
   bool written_ = false;                                    // something may have been, by the record before
   std::vector<size_t> first_records_{0};                    // by part
+  uint64_t passed_ = 0;  // values, by divisions
   std::set<const FunctionRecord*> functions_;               // met
   std::vector<std::pair<TraceId, uint32_t>> of_functions_;  // results, and the parts before
   bool derived_ = false;
