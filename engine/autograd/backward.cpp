@@ -455,7 +455,7 @@ class Pass {
 };
 
 /// Hooks on a result of many calls whose node stands for all of them go to the node of the call that made it: where
-/// gradients have gradients in turn, these also come to the result from calls that have saved it.
+/// gradients have gradients in turn, these also come to the result from calls that have saved it. Their numbers stay.
 void hand_hooks_to_calls(const std::vector<Edge>& roots) {
   std::unordered_set<const Node*> seen;
   std::vector<Ref<Node>> stack, hooked;
@@ -473,12 +473,14 @@ void hand_hooks_to_calls(const std::vector<Edge>& roots) {
     const Ref<Node> call = node->last_call();
     if (!call || call.get() == node.get()) continue;
     const uint32_t result = node->edges[0].index;
-    for (auto& [id, hook] : std::exchange(node->tensor_hooks, {}))
-      call->tensor_hooks.emplace_back(id, [result, hook = std::move(hook)](std::vector<Tensor>& grads) {
+    for (auto& [id, hook] : node->tensor_hooks) {
+      if (!hook) continue;
+      call->tensor_hooks.emplace_back(id, [result, own = std::exchange(hook, {})](std::vector<Tensor>& grads) {
         std::vector<Tensor> one{grads[result]};
-        hook(one);
+        own(one);
         grads[result] = std::move(one[0]);
       });
+    }
     for (auto& [index, kept] : std::exchange(node->retained, {})) call->retained.emplace_back(result, std::move(kept));
   }
 }

@@ -59,17 +59,6 @@ uint64_t next_hook_id() {
   return ++counter;
 }
 
-/// The list of its node's hooks that has that one. A node that stands for many calls may have handed it to the node of
-/// the last one, its edge.
-auto* hooks_with(Node& node, uint64_t id) {
-  const auto has_it = [id](const Node& n) {
-    return std::any_of(n.tensor_hooks.begin(), n.tensor_hooks.end(), [id](const auto& h) { return h.first == id; });
-  };
-  if (has_it(node)) return &node.tensor_hooks;
-  Node* const call = node.edges.size() == 1 ? node.edges[0].node.get() : nullptr;
-  return call && has_it(*call) ? &call->tensor_hooks : nullptr;
-}
-
 /// A hook on result `edge.index` of `edge.node`.
 uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
   const uint64_t id = next_hook_id();
@@ -237,7 +226,7 @@ bool has_hook(const Tensor& t, uint64_t id) {
   const auto is_it = [id](const auto& h) { return h.first == id; };
   const Edge edge = history(t);
   const Meta* meta = find_meta(t);
-  if (edge.node) return hooks_with(*edge.node, id) != nullptr;
+  if (edge.node) return std::any_of(edge.node->tensor_hooks.begin(), edge.node->tensor_hooks.end(), is_it);
   return meta && std::any_of(meta->hooks.begin(), meta->hooks.end(), is_it);
 }
 
@@ -246,8 +235,7 @@ void remove_hook(const Tensor& t, uint64_t id) {
   Meta* meta = find_meta(t);
   if (!meta) return;
   std::erase_if(meta->hooks, is_it);
-  if (!meta->history.node) return;
-  if (auto* hooks = hooks_with(*meta->history.node, id)) std::erase_if(*hooks, is_it);
+  if (meta->history.node) std::erase_if(meta->history.node->tensor_hooks, is_it);
 }
 
 }  // namespace terra::autograd

@@ -5,6 +5,7 @@
 #include "engine/errors/errors.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/pair_batch.h"
+#include "graph/gradient/undefined.h"
 #include "graph/passes/pipeline.h"
 
 namespace terra::graph {
@@ -50,10 +51,24 @@ std::vector<std::vector<uint32_t>> edges_of(const Program& joint) {
 
 Halves::Backward::Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values)
     : saved(std::move(s)),
-      batch(std::make_unique<PairBatch>(p)),
-      runner(optimized(std::move(p)), made_by_forward(saved, values)) {}
+      program(std::move(p)),
+      batch(std::make_unique<PairBatch>(program)),
+      runner(optimized(program), made_by_forward(saved, values)),
+      consumable_(made_by_forward(saved, values)) {}
 
 Halves::Backward::~Backward() = default;
+
+Runner& Halves::Backward::where_given(const std::vector<uint32_t>& roots) {
+  std::unique_ptr<Runner>& made = partly_[roots];
+  if (!made) {
+    std::vector<bool> undefined;
+    for (const InputBinding& in : program.inputs)
+      undefined.push_back(in.kind == InputBinding::Kind::Tangent &&
+                          std::find(roots.begin(), roots.end(), in.index) == roots.end());
+    made = std::make_unique<Runner>(optimized(where_undefined(program, undefined)), consumable_);
+  }
+  return *made;
+}
 
 Halves::Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(optimized(std::move(p.forward))) {
   if (parts == 1) {

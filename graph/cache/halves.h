@@ -21,9 +21,17 @@ struct Halves {
     Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values);
     ~Backward();
 
+    /// Where gradients have come for these roots only, of those that the halves are for.
+    Runner& where_given(const std::vector<uint32_t>& roots);
+
     const std::vector<uint32_t> saved;       ///< numbers of the values that it reads
+    const Program program;                   ///< as it was cut, before it is fused
     const std::unique_ptr<PairBatch> batch;  ///< of many runs
     Runner runner;
+
+   private:
+    const std::vector<bool> consumable_;
+    std::map<std::vector<uint32_t>, std::unique_ptr<Runner>> partly_;
   };
 
   Halves(Partition p, size_t parts);

@@ -44,7 +44,7 @@ Tensor product(const autograd::WeightRows& rows) {
 
 }  // namespace
 
-PairBatch::PairBatch(Program backward) : backward_(std::move(backward)) {
+PairBatch::PairBatch(const Program& backward) : backward_(backward) {
   const Graph& g = backward_.graph;
   size_t bytes = 0;
   for (size_t i = 0; i < backward_.inputs.size(); ++i) {
@@ -64,7 +64,7 @@ PairBatch::Made PairBatch::apply(std::span<autograd::Node* const> nodes, std::sp
   std::vector<std::pair<std::vector<const void*>, std::vector<Row>>> groups;  // by what is common
   for (size_t n = 0; n < nodes.size(); ++n) {
     Row row{static_cast<PairNode*>(nodes[n]), n, grads[n], {}};
-    if (!is_busy() || !row.node->join_batch(grads[n], backward_, row.inputs)) {
+    if (!is_busy() || !row.node->join_batch(grads[n], row.inputs)) {
       made.gradients[n] = row.node->apply(grads[n]);
       continue;
     }

@@ -62,7 +62,7 @@ class PairNode;
 class PairBatch final : public autograd::BatchedBackward {
  public:
   /// `backward`: as it was cut, before it is fused.
-  explicit PairBatch(Program backward);
+  explicit PairBatch(const Program& backward);
 
   Made apply(std::span<autograd::Node* const> nodes, std::span<const std::vector<Tensor>> grads) override;
   /// False: its nodes are better applied one by one.
@@ -94,7 +94,7 @@ class PairBatch final : public autograd::BatchedBackward {
   Tensor arranged(size_t gradient, const Tensor& made, int64_t row, bool own) const;
   static bool is_right(std::span<const Row> rows, std::span<const Product> products, const Made& made);
 
-  const Program backward_;
+  const Program& backward_;
   bool pays_ = true;
   uint64_t passed_ = 0;  ///< nodes
   std::map<SharedByRuns, Rows> made_;

@@ -14,6 +14,7 @@
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
 #include "graph/trace/elements.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -166,14 +167,16 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   if (grad_enabled()) return apply_again(grads, given);
   expect(given);
   if (given != choice_ && !is_saved_for(given)) return apply_again(grads, given);
+  Runner& backward = given == choice_ ? backward_.runner : backward_.where_given(numbers_of(given));
   std::vector<Tensor> out(edges.size());
-  const std::vector<Program::Gradient>& places = backward_.runner.program().gradients;
-  if (places.empty()) return out;
+  if (backward.program().gradients.empty()) return out;
+  std::vector<Tensor> tangents(shared_->roots.size());
+  for (size_t k = 0; k < grads.size(); ++k)
+    if (given[k]) tangents[roots()[k]] = compact(grads[k]);
   Runner::Made made;
-  if (!run_backward(given, tangents_of(grads, given), made)) return apply_again(grads, given);
-  const std::vector<uint32_t> edge_of = edges_of_gradients();
-  for (size_t j = 0; j < places.size(); ++j)
-    if (leads_to(given, places[j].target)) out[edge_of[j]] = std::move(made.tensors[j]);
+  if (!run_backward(backward, given, tangents, made)) return apply_again(grads, given);
+  const std::vector<uint32_t> edge_of = edges_of(backward.program().gradients);
+  for (size_t j = 0; j < edge_of.size(); ++j) out[edge_of[j]] = std::move(made.tensors[j]);
   if (spoils_gradients()) [[unlikely]]
     spoil(out);
   return out;
@@ -188,22 +191,28 @@ void PairNode::expect(const Choice& given) {
   }
 }
 
-std::vector<uint32_t> PairNode::edges_of_gradients() const {
+std::vector<uint32_t> PairNode::edges_of(const std::vector<Program::Gradient>& gradients) const {
   std::vector<uint32_t> next = first_edges(), found;
-  for (const Program::Gradient& g : backward_.runner.program().gradients) {
+  for (const Program::Gradient& g : gradients) {
     ensure(next[g.target] < first_edges()[g.target + 1], "more gradients of an input than with all results in use");
     found.push_back(next[g.target]++);
   }
   return found;
 }
 
-bool PairNode::join_batch(const std::vector<Tensor>& grads, const Program& backward, std::vector<Tensor>& inputs) {
+std::vector<uint32_t> PairNode::numbers_of(const Choice& given) const {
+  std::vector<uint32_t> numbers;
+  for (size_t k = 0; k < given.size(); ++k)
+    if (given[k]) numbers.push_back(roots()[k]);
+  return numbers;
+}
+
+bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>& inputs) {
+  const Program& backward = backward_.program;
   static const Op* full = find_op("full");
   Choice given;
   for (const Tensor& g : grads) given.push_back(g.defined());
-  for (size_t k = 0; k < given.size(); ++k)
-    if (given[k] && !choice_[k]) return false;
-  if (unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
+  if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -233,24 +242,11 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, const Program& backw
 }
 
 bool PairNode::is_saved_for(const Choice& given) const {
+  for (size_t k = 0; k < given.size(); ++k)
+    if (given[k] && !choice_[k]) return false;
   bool written = false;
   for (size_t i = 0; i < past_->inputs.size(); ++i) written = written || past_->is_written(i);
-  for (size_t k = 0; k < given.size(); ++k) written = written && (choice_[k] || !given[k]);
-  return written;
-}
-
-std::vector<Tensor> PairNode::tangents_of(const std::vector<Tensor>& grads, const Choice& given) const {
-  static const Op* full = find_op("full");
-  std::vector<Tensor> tangents(shared_->roots.size());
-  for (size_t k = 0; k < grads.size(); ++k) {
-    const TensorMeta& meta = root(k).meta;
-    const DeviceScope scope(meta.device);
-    if (given[k])
-      tangents[roots()[k]] = compact(grads[k]);
-    else if (choice_[k])
-      tangents[roots()[k]] = (*full)(meta.sizes, 0.0, meta.dtype);
-  }
-  return tangents;
+  return written || !exact_mode();
 }
 
 void PairNode::select(const std::vector<bool>* wanted) {
@@ -329,7 +325,8 @@ bool PairNode::is_last_pass(const Choice& given) const {
   return autograd::pass_frees() && all_useless(spent_after(given), selected_ || !wanted_.empty());
 }
 
-bool PairNode::run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made) {
+bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<const Tensor> tangents,
+                            Runner::Made& made) {
   struct NothingElse final : Release {
     void hold() override {}
     bool stands() override { return true; }
@@ -344,7 +341,7 @@ bool PairNode::run_backward(const Choice& given, std::span<const Tensor> tangent
       made.consumes = consumed_ = true;
       saved_.clear();
     }
-    switch (backward_.runner.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
+    switch (backward.run(lend(tensors), saved_scalars_, tangents, nullptr, nullptr, made, releases).status) {
       case RunStatus::Done: return true;
       case RunStatus::UnderWay:  // it hasn't begun
         if (std::exchange(consumed_, false))

@@ -67,9 +67,9 @@ class PairNode final : public autograd::FoldedNode {
   bool calls_program() const override { return false; }
   /// Gradients for it can be computed with those of other runs: by input of the backward half, what it reads there.
   /// False: they can't, and nothing has happened.
-  bool join_batch(const std::vector<Tensor>& grads, const Program& backward, std::vector<Tensor>& inputs);
+  bool join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>& inputs);
   /// By gradient of the backward half: the edge that it goes along.
-  std::vector<uint32_t> edges_of_gradients() const;
+  std::vector<uint32_t> edges_of_gradients() const { return edges_of(backward_.program.gradients); }
   std::string name() const override { return root(0).grad_fn; }
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
   bool expects(uint32_t i) const { return choice_[i] && !unfolded_; }
@@ -124,12 +124,6 @@ class PairNode final : public autograd::FoldedNode {
   bool passes(const SavingCalls& calls, const Choice& given) const {
     return meet(calls.roots, given) && any_wanted(calls.targets);
   }
-  /// Whether they come to a target.
-  bool leads_to(const Choice& given, size_t target) const {
-    for (size_t k = 0; k < given.size(); ++k)
-      if (given[k] && ways().leads[k][target]) return true;
-    return false;
-  }
   /// Whether they come to something wanted.
   bool arrives(const Choice& given) const {
     for (size_t k = 0; k < given.size(); ++k)
@@ -142,10 +136,11 @@ class PairNode final : public autograd::FoldedNode {
   /// No root has a way left: all of it is spent, or some of it after passes that want everything.
   bool all_useless(const std::vector<bool>& spent_calls, bool selected) const;
   void require_unspent(const Choice& given) const;
-  /// Whether gradients for all these roots can be computed from what is saved alone.
+  /// Whether gradients for these roots can be computed from what is saved, which may be for others as well. In exact
+  /// mode that is not bit by bit what single calls make: only where they can't be made again.
   bool is_saved_for(const Choice& given) const;
-  /// Zeros stand for gradients that were expected and haven't arrived.
-  std::vector<Tensor> tangents_of(const std::vector<Tensor>& grads, const Choice& given) const;
+  std::vector<uint32_t> numbers_of(const Choice& given) const;
+  std::vector<uint32_t> edges_of(const std::vector<Program::Gradient>& gradients) const;
   /// Nobody has written what calls on the way have saved.
   void require_unmodified(const Choice& given) const;
   [[noreturn]] void fail_modified(const Watched& w) const;
@@ -155,7 +150,7 @@ class PairNode final : public autograd::FoldedNode {
   /// False where the backward half can't run in this process, or what it reads has been used up. A run that was
   /// overtaken, or had to wait for another thread's, starts from what is saved by then: that complains if it was
   /// written, or is gone.
-  bool run_backward(const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
+  bool run_backward(Runner& backward, const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
 
   void leave_inputs() {

@@ -4,13 +4,13 @@
 #include <optional>
 
 #include "engine/ops/call.h"
+#include "graph/gradient/undefined.h"
 #include "graph/passes/drop_dead_code.h"
 #include "graph/passes/pipeline.h"
 #include "graph/trace/emitter.h"
 #include "recursive/batching/batched_call.h"
 #include "recursive/batching/row_graph.h"
 #include "recursive/batching/sub_graphs.h"
-#include "recursive/batching/undefined.h"
 
 namespace terra::recursive {
 namespace {
@@ -31,7 +31,7 @@ class RowsBuilder {
  public:
   RowsBuilder(const graph::Program& backward, const SharedByRuns& shared, int64_t rows)
       : body_(backward.graph), shared_(shared), rows_(rows), emitter_(made_) {
-    drop_what_does_not_come(backward.inputs);
+    drop_what_does_not_come(backward);
     definitions_ = graph::definitions(body_);
   }
 
@@ -62,19 +62,10 @@ class RowsBuilder {
   const std::vector<int64_t>& parts() const { return parts_; }
 
  private:
-  void drop_what_does_not_come(const std::vector<graph::InputBinding>& inputs) {
-    std::vector<bool> flows(body_.values.size(), false);
+  void drop_what_does_not_come(const graph::Program& backward) {
     undefined_.assign(body_.values.size(), false);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      flows[body_.inputs[i]] = inputs[i].kind == graph::InputBinding::Kind::Tangent;
-      undefined_[body_.inputs[i]] = shared_.undefined[i];
-    }
-    for (const Node& n : body_.nodes) {
-      bool any = false;
-      graph::for_each_use(n, [&](ValueId id) { any = any || flows[id]; });
-      for (ValueId r : n.results) flows[r] = any;
-    }
-    drop_undefined(body_, flows, undefined_);
+    for (size_t i = 0; i < body_.inputs.size(); ++i) undefined_[body_.inputs[i]] = shared_.undefined[i];
+    graph::drop_undefined(body_, graph::flows_of(backward), undefined_);
   }
 
   void add_input(size_t input) {

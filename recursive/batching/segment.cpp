@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/gradient/undefined.h"
 #include "graph/passes/pipeline.h"
-#include "recursive/batching/undefined.h"
 
 namespace terra::recursive {
 namespace {
@@ -25,7 +25,7 @@ RowGraph row_graph(const SegmentParts& p) {
 bool prune(Graph& part, const std::vector<bool>& flows, const std::vector<bool>& inputs_undefined) {
   std::vector<bool> undefined(part.values.size(), false);
   for (size_t i = 0; i < inputs_undefined.size(); ++i) undefined[part.inputs[i]] = inputs_undefined[i];
-  const bool changed = drop_undefined(part, flows, undefined);
+  const bool changed = graph::drop_undefined(part, flows, undefined);
   std::erase_if(part.outputs, [&](ValueId id) { return undefined[id]; });
   return changed;
 }

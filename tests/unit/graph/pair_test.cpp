@@ -272,3 +272,23 @@ TEST_CASE("cheap values are computed again rather than kept", "[pair]") {
   backward(loss_of(eager_one(t.trace, theirs)));
   CHECK(grads_of(ours) == grads_of(theirs));
 }
+
+TEST_CASE("what gradients don't come to takes no part, as if its gradient were undefined", "[pair]") {
+  const auto make = [] {
+    return std::vector<Tensor>{leaf(values({3}, {1, -2, 3})), leaf(values({3}, {4, 5, 6})),
+                               leaf(values({3}, {0, 0, 0}))};
+  };
+  TraceMaker t(make());
+  t.output(t.call("mul", {V{0}, V{1}}));
+  t.output(t.call("div", {V{0}, V{2}}));  // 0 * inf were NaN
+  const auto compiled = compile(t.trace);
+  for (int turn = 0; turn < 3; ++turn) {  // the first backward finds halves that were made for both
+    const std::vector<Tensor> inputs = make();
+    std::vector<RunOutput> outputs;
+    REQUIRE(compiled->run(lend(inputs), {}, nullptr, outputs).status == RunStatus::Done);
+    backward(op("sum", {std::get<Tensor>(outputs[0])}));
+    CHECK(bits(autograd::grad(inputs[0])) == bits(values({3}, {4, 5, 6})));
+    CHECK(bits(autograd::grad(inputs[1])) == bits(values({3}, {1, -2, 3})));
+    CHECK(!autograd::grad(inputs[2]).defined());
+  }
+}

@@ -5,15 +5,19 @@
 #pragma once
 #include <vector>
 
-#include "graph/ir/graph.h"
+#include "graph/trace/program.h"
 
-namespace terra::recursive {
-
-using graph::ValueId;
+namespace terra::graph {
 
 /// The graph without what only undefined gradients flow into, which becomes undefined in turn. Sums of defined and
 /// undefined ones have zeros for these. `flows`: by value, whether it is a function of gradients; `undefined`: by
 /// value, of the inputs, and afterwards of all. False: the graph with zeros for its undefined inputs does the same.
-bool drop_undefined(graph::Graph& part, const std::vector<bool>& flows, std::vector<bool>& undefined);
+bool drop_undefined(Graph& part, const std::vector<bool>& flows, std::vector<bool>& undefined);
 
-}  // namespace terra::recursive
+/// By value of a backward program, whether it is a function of the gradients that the program gets.
+std::vector<bool> flows_of(const Program& backward);
+/// The backward program for where some of these are undefined, by graph input: without them, and without gradients that
+/// are undefined in turn.
+Program where_undefined(Program backward, const std::vector<bool>& undefined_inputs);
+
+}  // namespace terra::graph
