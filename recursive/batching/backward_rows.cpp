@@ -86,39 +86,10 @@ class RowsBuilder {
   }
 
   void play(const Node& n) {
-    if (n.kind == NodeKind::AsTensor) {
-      Batched fed = value(graph::operand(n, 0));
-      fed.number = false;
-      const ValueMeta& meta = body_.meta(n.results[0]);
-      if (fed.tensor.dtype() != meta.dtype) fed.tensor = terra::recursive::run("to_dtype", fed.tensor, meta.dtype);
-      values_[n.results[0]] = fed;
-      return;
-    }
-    if (n.kind == NodeKind::WriteView) {
-      values_[n.results[0]] =
-          write_batched(*n.op, value(graph::operand(n, 0)), value(graph::operand(n, 1)), args_of(n, 2), rows_);
-      return;
-    }
-    if (n.kind != NodeKind::Op) throw Unbatchable{"it does more than compute"};
-    std::vector<Batched> results = call_batched(*n.op, args_of(n, 0), rows_);
+    std::vector<Batched> results = play_batched(
+        body_, n, [&](ValueId id) { return value(id); }, rows_);
     for (size_t r = 0; r < std::min(results.size(), n.results.size()); ++r)
       if (results[r].tensor.defined()) values_[n.results[r]] = std::move(results[r]);
-  }
-
-  std::vector<BatchedArg> args_of(const Node& n, size_t first) const {
-    std::vector<BatchedArg> args;
-    for (size_t a = first; a < n.args.size(); ++a) {
-      if (const auto* use = std::get_if<graph::Use>(&n.args[a])) {
-        args.push_back(value(use->id));
-      } else if (const auto* list = std::get_if<graph::UseList>(&n.args[a])) {
-        std::vector<Batched> all;
-        for (ValueId id : *list) all.push_back(id == graph::kNoId ? Batched() : value(id));
-        args.push_back(std::move(all));
-      } else {
-        args.push_back(n.args[a]);
-      }
-    }
-    return args;
   }
 
   // ---- sums over all runs ------------------------------------------------------------------------------------------

@@ -92,41 +92,15 @@ class JointBuilder {
     switch (n.kind) {
       case NodeKind::HostCall: return;  // the walk has done it
       case NodeKind::Call: return play_call(n);
-      case NodeKind::Op: return is_sparse_look_up(n) ? look_up(n) : set_results(n, call_op(*n.op, args_of(n, 0)));
-      case NodeKind::WriteView: {
-        std::vector<BatchedArg> args = args_of(n, 2);
-        return set_results(n, {write_batched(*n.op, value(graph::operand(n, 0)), value(graph::operand(n, 1)),
-                                             std::move(args), std::max<int64_t>(rows_, 1))});
-      }
-      case NodeKind::AsTensor: {
-        Batched fed = value(graph::operand(n, 0));
-        fed.number = false;
-        const ValueMeta& meta = path_.body.meta(n.results[0]);
-        if (fed.tensor.dtype() != meta.dtype) fed.tensor = (*find_op("to_dtype"))(fed.tensor, meta.dtype);
-        return set_results(n, {fed});
-      }
-      default: throw Unbatchable{"a graph that calls itself asserts, loops or keeps records"};
+      case NodeKind::Op:
+        if (is_sparse_look_up(n)) return look_up(n);
+        [[fallthrough]];
+      default: return set_results(n, play_batched(path_.body, n, operands(), rows_));
     }
   }
 
-  std::vector<BatchedArg> args_of(const Node& n, size_t first) {
-    std::vector<BatchedArg> args;
-    for (size_t a = first; a < n.args.size(); ++a) {
-      if (const auto* use = std::get_if<graph::Use>(&n.args[a])) {
-        args.push_back(value(use->id));
-      } else if (const auto* list = std::get_if<graph::UseList>(&n.args[a])) {
-        std::vector<Batched> all;
-        for (ValueId id : *list) all.push_back(id == kNoId ? Batched() : value(id));
-        args.push_back(std::move(all));
-      } else {
-        args.push_back(n.args[a]);
-      }
-    }
-    return args;
-  }
-
-  std::vector<Batched> call_op(const Op& op, const std::vector<BatchedArg>& args) {
-    return call_batched(op, args, rows_);
+  OperandOf operands() {
+    return [this](ValueId id) { return value(id); };
   }
 
   bool is_sparse_look_up(const Node& n) {
@@ -148,7 +122,7 @@ class JointBuilder {
     std::vector<Batched> rows;
     {
       const GradMode off(false);
-      rows = call_op(*n.op, args_of(n, 0));
+      rows = play_batched(path_.body, n, operands(), rows_);
     }
     autograd::set_requires_grad(rows[0].tensor, true);
     add_output({JointOutput::Kind::Place, static_cast<uint32_t>(joint_.look_ups.size())}, places);

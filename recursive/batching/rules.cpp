@@ -141,4 +141,38 @@ Batched write_batched(const Op& view, const Batched& base, const Batched& value,
   return copy;
 }
 
+std::vector<BatchedArg> batched_args(const graph::Node& n, size_t first, const OperandOf& operand) {
+  std::vector<BatchedArg> args;
+  for (size_t a = first; a < n.args.size(); ++a) {
+    if (const auto* use = std::get_if<graph::Use>(&n.args[a])) {
+      args.push_back(operand(use->id));
+    } else if (const auto* list = std::get_if<graph::UseList>(&n.args[a])) {
+      std::vector<Batched> all;
+      for (ValueId id : *list) all.push_back(id == graph::kNoId ? Batched() : operand(id));
+      args.push_back(std::move(all));
+    } else {
+      args.push_back(n.args[a]);
+    }
+  }
+  return args;
+}
+
+std::vector<Batched> play_batched(const graph::Graph& body, const graph::Node& n, const OperandOf& operand,
+                                  int64_t rows) {
+  switch (n.kind) {
+    case graph::NodeKind::Op: return call_batched(*n.op, batched_args(n, 0, operand), rows);
+    case graph::NodeKind::WriteView:
+      return {write_batched(*n.op, operand(graph::operand(n, 0)), operand(graph::operand(n, 1)),
+                            batched_args(n, 2, operand), std::max<int64_t>(rows, 1))};
+    case graph::NodeKind::AsTensor: {
+      Batched fed = operand(graph::operand(n, 0));
+      fed.number = false;
+      const graph::ValueMeta& meta = body.meta(n.results[0]);
+      if (fed.tensor.dtype() != meta.dtype) fed.tensor = run("to_dtype", fed.tensor, meta.dtype);
+      return {fed};
+    }
+    default: throw Unbatchable{"a graph that calls itself asserts, loops or keeps records"};
+  }
+}
+
 }  // namespace terra::recursive

@@ -88,24 +88,8 @@ std::vector<Batched> play(const Graph& g, const std::vector<Batched>& inputs) {
   for (size_t i = 0; i < g.inputs.size(); ++i) values[g.inputs[i]] = inputs[i];
   for (const auto& [id, tensor] : g.constants) values[id] = {tensor};
   for (const Node& n : g.nodes) {
-    const bool writes = n.kind == NodeKind::WriteView;
-    if (!writes && n.kind != NodeKind::Op) throw Unbatchable{"it is no op"};
-    std::vector<BatchedArg> args;
-    for (size_t a = writes ? 2 : 0; a < n.args.size(); ++a) {
-      if (const auto* use = std::get_if<Use>(&n.args[a])) {
-        args.push_back(values[use->id]);
-      } else if (const auto* list = std::get_if<UseList>(&n.args[a])) {
-        std::vector<Batched> all;
-        for (ValueId id : *list) all.push_back(id == kNoId ? Batched() : values[id]);
-        args.push_back(std::move(all));
-      } else {
-        args.push_back(n.args[a]);
-      }
-    }
-    const std::vector<Batched> made =
-        writes ? std::vector<Batched>{write_batched(*n.op, values[operand(n, 0)], values[operand(n, 1)],
-                                                    std::move(args), kCalls)}
-               : call_batched(*n.op, args, kCalls);
+    const std::vector<Batched> made = play_batched(
+        g, n, [&](ValueId id) { return values[id]; }, kCalls);
     for (size_t r = 0; r < made.size(); ++r) values[n.results[r]] = made[r];
   }
   std::vector<Batched> results;
