@@ -58,6 +58,7 @@ PairBatch::PairBatch(const Program& backward) : backward_(backward) {
 bool PairBatch::is_busy() const { return pays_ && passed_ >= kEnough; }
 
 PairBatch::Made PairBatch::apply(std::span<autograd::Node* const> nodes, std::span<const std::vector<Tensor>> grads) {
+  const DeviceScope cpu{Device()};
   Made made;
   made.gradients.resize(nodes.size());
   passed_ += nodes.size();
@@ -127,7 +128,7 @@ Tensor PairBatch::gathered(std::span<const Row> rows, size_t input, bool shared)
 }
 
 /// The program for what the rows share. Null: they have to be applied one by one.
-PairBatch::Rows* PairBatch::rows_graph(std::span<const Row> rows) {
+std::map<SharedByRuns, PairBatch::Rows>::value_type* PairBatch::rows_graph(std::span<const Row> rows) {
   SharedByRuns shared = shared_by(rows);
   if (rows.size() == 1) {  // it shares everything with itself
     if (!last_) return nullptr;
@@ -144,20 +145,21 @@ PairBatch::Rows* PairBatch::rows_graph(std::span<const Row> rows) {
   }
   if (!at->second.graph) return nullptr;
   last_ = &at->first;
-  return &at->second;
+  return &*at;
 }
 
 bool PairBatch::run(std::span<const Row> rows, Made& made) {
-  Rows* const graph = rows_graph(rows);
-  if (!graph) return false;
+  auto* const made_for = rows_graph(rows);
+  if (!made_for) return false;
+  auto& [shared, graph] = *made_for;
   std::vector<Tensor> inputs;
-  for (size_t i = 0; i < backward_.inputs.size(); ++i) inputs.push_back(gathered(rows, i, last_->inputs[i]));
+  for (size_t i = 0; i < backward_.inputs.size(); ++i) inputs.push_back(gathered(rows, i, shared.inputs[i]));
   pair_batch_counts.runs += rows.size();
   ++pair_batch_counts.batches;
-  const std::vector<Tensor> found = graph->graph->run(inputs, static_cast<int64_t>(rows.size()));
+  const std::vector<Tensor> found = graph.graph->run(inputs, static_cast<int64_t>(rows.size()));
   const size_t products = made.products.size();
-  hand_out(*graph->graph, found, rows, made);
-  if (!checks_batches || !is_due(++graph->runs) || is_right(rows, std::span(made.products).subspan(products), made))
+  hand_out(*graph.graph, found, rows, made);
+  if (!checks_batches || !is_due(++graph.runs) || is_right(rows, std::span(made.products).subspan(products), made))
     return true;
   pays_ = false;
   made.products.resize(products);

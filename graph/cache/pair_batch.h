@@ -1,8 +1,9 @@
 // The backward of many runs of a pair at once.
 //
-//   for node in nodes: h = step(h, node); if score(h).item() < 0: ...   # runs one by one, since values decide
-//   loss.backward()                                                     # their backward halves need no value of
-//   Python's
+//   for x in xs:
+//       h = step(h, x)                    # runs one by one, since values decide
+//       if score(h).item() < 0: h = start
+//   loss.backward()                       # their backward halves wait for no value
 //
 // Gradients reach many nodes of one pair before any of them has to go on. What differs from run to run becomes the rows
 // of a batch, what all have in common (weights) stays as it is. Products for the gradient of a weight are left to the
@@ -85,7 +86,7 @@ class PairBatch final : public autograd::BatchedBackward {
 
   static void apply_alone(std::span<const Row> rows, Made& made);
   bool run(std::span<const Row> rows, Made& made);
-  Rows* rows_graph(std::span<const Row> rows);
+  std::map<SharedByRuns, Rows>::value_type* rows_graph(std::span<const Row> rows);
   SharedByRuns shared_by(std::span<const Row> rows) const;
   std::vector<const void*> common_to(const Row& row) const;
   Tensor gathered(std::span<const Row> rows, size_t input, bool shared) const;
