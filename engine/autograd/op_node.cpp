@@ -167,9 +167,9 @@ std::optional<WeightRows> OpNode::put_off_weight(const Tensor& grad) {
 }
 
 bool OpNode::calls_program() const {
-  const auto packed = [](const SavedTensor& s) { return s.defined() && !s.unchecked().defined(); };
-  return std::any_of(saved_.begin(), saved_.end(), packed) ||
-         std::any_of(saved_results_.begin(), saved_results_.end(), packed);
+  const auto is_packed = [](const SavedTensor& s) { return s.is_packed(); };
+  return std::any_of(saved_.begin(), saved_.end(), is_packed) ||
+         std::any_of(saved_results_.begin(), saved_results_.end(), is_packed);
 }
 
 std::vector<Tensor> OpNode::apply(const std::vector<Tensor>& grads) {

@@ -37,6 +37,8 @@ class SavedTensor {
   SavedTensor(const Tensor& t, bool is_result, uint32_t result_index = 0);
 
   bool defined() const { return alias_.defined() || packed_; }
+  /// Code of the program unpacks it.
+  bool is_packed() const { return packed_ != nullptr; }
   /// The tensor as it was, with its history if gradients are enabled. Throws if its storage was written since.
   Tensor unpack(const Ref<Node>& owner) const;
   /// Its memory, whatever is there by now, without a history; undefined if it was packed.

@@ -12,7 +12,7 @@ class SlicesNode final : public Node {
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override { return "CopySlices"; }
-  bool calls_program() const override { return false; }
+  bool calls_program() const override { return write_->calls_program(); }
   void release_saved() override { write_->release_saved(); }
   bool released() const override { return write_->released(); }
   const TensorMeta* result_meta(uint32_t) const override { return &base_; }
