@@ -16,6 +16,7 @@
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/pass.h"
 #include "engine/autograd/sparse_gradients.h"
+#include "engine/autograd/walk.h"
 #include "engine/autograd/weight_products.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -322,10 +323,7 @@ class Pass {
     std::vector<std::vector<Tensor>> grads;
     for (Node* node : nodes) {
       node->select(nullptr);
-      Waiting& w = waiting_[node];
-      w.first.clear();
-      grads.push_back(std::move(w.grads));
-      grads.back().resize(node->results);
+      grads.push_back(arrived_at(*node, waiting_[node]));
       if (any_sparse(grads.back())) grads.back() = to_dense(grads.back());
     }
     BatchedBackward::Made made;
@@ -342,6 +340,14 @@ class Pass {
       made.gradients[n].resize(nodes[n]->edges.size());
       hand_on(*nodes[n], made.gradients[n]);
     }
+  }
+
+  /// The gradients that waited for a node, whose turn has come.
+  static std::vector<Tensor> arrived_at(const Node& node, Waiting& w) {
+    std::vector<Tensor> grads = std::move(w.grads);
+    w.first.clear();
+    grads.resize(node.results);
+    return grads;
   }
 
   void arrived(const Edge& edge) {
@@ -373,9 +379,7 @@ class Pass {
     const Ref<Node> alive(node);
     if (!products_.empty()) deliver_products_before(*node);
     Waiting& w = waiting_[node];
-    std::vector<Tensor> grads = std::move(w.grads);
-    w.first.clear();
-    grads.resize(node->results);
+    std::vector<Tensor> grads = arrived_at(*node, w);
     std::vector<bool> wanted;
     if (!ends_.empty() && ends_.count(node)) return take(node, grads);
     if (selective_)
@@ -457,18 +461,11 @@ class Pass {
 /// Hooks on a result of many calls whose node stands for all of them go to the node of the call that made it: where
 /// gradients have gradients in turn, these also come to the result from calls that have saved it. Their numbers stay.
 void hand_hooks_to_calls(const std::vector<Edge>& roots) {
-  std::unordered_set<const Node*> seen;
-  std::vector<Ref<Node>> stack, hooked;
-  const auto visit = [&](const Edge& e) {
-    if (e.node && seen.insert(e.node.get()).second) stack.push_back(e.node);
+  std::vector<Ref<Node>> hooked;
+  const auto collect = [&](Node& node) {
+    if (!node.tensor_hooks.empty() || !node.retained.empty()) hooked.emplace_back(&node);
   };
-  for (const Edge& root : roots) visit(root);
-  while (!stack.empty()) {
-    const Ref<Node> node = std::move(stack.back());
-    stack.pop_back();
-    if (!node->tensor_hooks.empty() || !node->retained.empty()) hooked.push_back(node);
-    for (const Edge& e : node->edges) visit(e);
-  }
+  for (const Edge& root : roots) each_node(root.node.get(), collect);
   for (const Ref<Node>& node : hooked) {
     const Ref<Node> call = node->last_call();
     if (!call || call.get() == node.get()) continue;

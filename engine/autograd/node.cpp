@@ -47,7 +47,7 @@ void Node::hook_gradients(std::vector<Tensor>& grads) {
   static const Op* clone = find_op("clone");
   if (!tensor_hooks.empty())
     for (const auto& [id, hook] : std::vector(tensor_hooks))  // a hook may remove itself
-      if (hook) hook(grads);
+      if (hook) hook(grads);                                  // the node of a call may have got it
   for (const auto& [index, kept] : retained) {
     const Tensor& g = grads[index];
     if (g.defined()) *kept = kept->defined() ? sum_of(*kept, g) : is_sparse(*g) ? g : (*clone)(g);

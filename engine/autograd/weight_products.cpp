@@ -8,6 +8,11 @@
 
 namespace terra::autograd {
 
+Tensor product(const WeightRows& rows) {
+  static const Op *mm = find_op("mm"), *t = find_op("t");
+  return (*mm)((*t)(rows.left), rows.right);
+}
+
 bool WeightProducts::add(const Edge& weight, WeightRows rows) {
   constexpr int64_t kMany = 256;
   Waiting& w = waiting_[weight.node.get()];
@@ -19,7 +24,7 @@ bool WeightProducts::add(const Edge& weight, WeightRows rows) {
 }
 
 Tensor WeightProducts::take(const Node* leaf, Edge& weight) {
-  static const Op *cat = find_op("cat"), *mm = find_op("mm"), *t = find_op("t");
+  static const Op* cat = find_op("cat");
   const auto found = waiting_.find(leaf);
   Waiting w = std::move(found->second);
   waiting_.erase(found);
@@ -27,7 +32,7 @@ Tensor WeightProducts::take(const Node* leaf, Edge& weight) {
   const auto together = [](std::vector<Tensor>& parts) {
     return parts.size() == 1 ? parts[0] : (*cat)(std::span<const Tensor>(parts), 0);
   };
-  return (*mm)((*t)(together(w.left)), together(w.right));
+  return product({together(w.left), together(w.right)});
 }
 
 bool WeightProducts::lie_in(const Tensor& t) const {

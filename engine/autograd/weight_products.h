@@ -17,6 +17,8 @@ struct WeightRows {
   Tensor right;  ///< [rows, m]
 };
 
+Tensor product(const WeightRows& rows);
+
 /// Of one pass. Whatever may change tensors of the program must find nothing put off.
 class WeightProducts {
  public:

@@ -1,7 +1,6 @@
 #include "graph/cache/pair_batch.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "engine/autograd/sparse_gradients.h"
@@ -32,15 +31,6 @@ Tensor contiguous(const Tensor& t) {
 }
 
 bool is_leaf(const autograd::Edge& edge) { return edge.node && edge.node->edges.empty(); }
-
-/// The first batch is checked, and each whose number has three bits more than the one before it.
-bool is_due(uint64_t runs) { return std::has_single_bit(runs) && std::countr_zero(runs) % 3 == 0; }
-
-/// left.T @ right
-Tensor product(const autograd::WeightRows& rows) {
-  static const Op *mm = find_op("mm"), *t = find_op("t");
-  return (*mm)((*t)(rows.left), rows.right);
-}
 
 }  // namespace
 
@@ -114,7 +104,8 @@ SharedByRuns PairBatch::shared_by(std::span<const Row> rows) const {
 /// [runs, ...], or the first where all runs share it or have none.
 Tensor PairBatch::gathered(std::span<const Row> rows, size_t input, bool shared) const {
   const Tensor& first = rows[0].inputs[input];
-  if (shared || !first.defined()) return first.defined() ? contiguous(first) : first;
+  if (!first.defined()) return first;
+  if (shared) return contiguous(first);
   Dims sizes = first.sizes();
   sizes.insert(0, static_cast<int64_t>(rows.size()));
   Tensor all = Tensor::empty(sizes, first.dtype());
@@ -159,7 +150,8 @@ bool PairBatch::run(std::span<const Row> rows, Made& made) {
   const std::vector<Tensor> found = graph.graph->run(inputs, static_cast<int64_t>(rows.size()));
   const size_t products = made.products.size();
   hand_out(*graph.graph, found, rows, made);
-  if (!checks_batches || !is_due(++graph.runs) || is_right(rows, std::span(made.products).subspan(products), made))
+  if (!checks_batches || !is_check_due(++graph.runs) ||
+      is_right(rows, std::span(made.products).subspan(products), made))
     return true;
   pays_ = false;
   made.products.resize(products);
@@ -176,25 +168,27 @@ void PairBatch::hand_out(const RowsOfBackward& graph, std::span<const Tensor> fo
   for (size_t j = 0; j < edge_of.size(); ++j) {
     const uint32_t edge = edge_of[j];
     const autograd::Edge& to = rows[0].node->edges[edge];
-    const RowsOfBackward::Form form = graph.form(j);
-    if (form == RowsOfBackward::Form::None) continue;
-    const Tensor& first = found[next++];
-    switch (form) {
+    switch (graph.form(j)) {
       case RowsOfBackward::Form::None: break;
-      case RowsOfBackward::Form::Rows:
+      case RowsOfBackward::Form::Rows: {
+        const Tensor& all = found[next++];
         for (size_t r = 0; r < rows.size(); ++r)
           made.gradients[rows[r].number][edge] =
-              arranged(j, first, static_cast<int64_t>(r), is_leaf(rows[r].node->edges[edge]));
+              arranged(j, all, static_cast<int64_t>(r), is_leaf(rows[r].node->edges[edge]));
         break;
-      case RowsOfBackward::Form::Sum: made.gradients[rows[0].number][edge] = arranged(j, first, 0, false); break;
+      }
+      case RowsOfBackward::Form::Sum:
+        made.gradients[rows[0].number][edge] = arranged(j, found[next++], 0, false);
+        break;
       case RowsOfBackward::Form::Product: {
-        autograd::WeightRows parts{first, found[next++]};
+        autograd::WeightRows parts{found[next], found[next + 1]};
+        next += 2;
         const Program::Gradient& g = backward_.gradients[j];
         if (g.strides != contiguous_strides(g.sizes)) std::swap(parts.left, parts.right);
         if (is_leaf(to))
           made.products.emplace_back(to, std::move(parts));
         else
-          made.gradients[rows[0].number][edge] = product(parts);
+          made.gradients[rows[0].number][edge] = autograd::product(parts);
         break;
       }
     }
@@ -215,7 +209,7 @@ bool PairBatch::is_right(std::span<const Row> rows, std::span<const Product> pro
       add_up(single, alone[e]);
     }
   }
-  for (const auto& [to, parts] : products) add_up(sums[{to.node.get(), to.index}].first, product(parts));
+  for (const auto& [to, parts] : products) add_up(sums[{to.node.get(), to.index}].first, autograd::product(parts));
   return std::all_of(sums.begin(), sums.end(), [](const auto& sum) {
     const auto& [batch, single] = sum.second;
     if (!batch.defined() || !single.defined()) return batch.defined() == single.defined();

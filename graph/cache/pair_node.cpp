@@ -60,6 +60,12 @@ Tensor zeros(const TraceInput& in) {
   return Tensor::view_of(memory->storage, in.meta.dtype, in.meta.sizes, in.strides, 0);
 }
 
+Choice defined(const std::vector<Tensor>& grads) {
+  Choice given;
+  for (const Tensor& g : grads) given.push_back(g.defined());
+  return given;
+}
+
 /// Changes what is most significant in the first element of each.
 void spoil(const std::vector<Tensor>& gradients) {
   for (const Tensor& g : gradients) {
@@ -154,8 +160,7 @@ void PairNode::save(const std::vector<Tensor>& inputs, const Runner::Made& made)
 }
 
 std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
-  Choice given;
-  for (const Tensor& g : grads) given.push_back(g.defined());
+  const Choice given = defined(grads);
   last_ = given;
   if (unfolded_) {
     require_unmodified(given);
@@ -210,8 +215,7 @@ std::vector<uint32_t> PairNode::numbers_of(const Choice& given) const {
 bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>& inputs) {
   const Program& backward = backward_.program;
   static const Op* full = find_op("full");
-  Choice given;
-  for (const Tensor& g : grads) given.push_back(g.defined());
+  const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
   last_ = given;
   require_unspent(given);
@@ -244,9 +248,7 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
 bool PairNode::is_saved_for(const Choice& given) const {
   for (size_t k = 0; k < given.size(); ++k)
     if (given[k] && !choice_[k]) return false;
-  bool written = false;
-  for (size_t i = 0; i < past_->inputs.size(); ++i) written = written || past_->is_written(i);
-  return written || !exact_mode();
+  return !exact_mode() || past_->is_any_written();
 }
 
 void PairNode::select(const std::vector<bool>* wanted) {

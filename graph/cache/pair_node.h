@@ -33,6 +33,11 @@ struct RunPast {
     const Tensor& t = inputs[input].unchecked();
     return !old[input].defined() && t.defined() && t->storage->writes() != writes[input];
   }
+  bool is_any_written() const {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (is_written(i)) return true;
+    return false;
+  }
 
   std::vector<autograd::SavedTensor> inputs;
   std::vector<uint32_t> writes;  ///< by input: how often its bytes had been written behind the run

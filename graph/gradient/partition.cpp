@@ -229,6 +229,17 @@ class Cutter {
 
 }  // namespace
 
+void add_gradient(Program& to, const Program& from, size_t gradient, ValueId value) {
+  const auto number = static_cast<uint32_t>(to.graph.outputs.size());
+  TensorSpec spec = from.tensors[from.results[gradient].index];
+  spec.index = number;
+  to.graph.outputs.push_back(value);
+  to.tensors.push_back(std::move(spec));
+  to.results.push_back({ResultSpec::Kind::Tensor, number, {}});
+  to.gradients.push_back(from.gradients[gradient]);
+  to.first_gradient = number + 1;
+}
+
 Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved) {
   const Graph& from = backward.graph;
   std::vector<bool> needed(from.values.size(), false);
@@ -270,15 +281,8 @@ Program backward_of_part(const Program& backward, uint32_t part, std::vector<uin
     out.graph.nodes.push_back(std::move(node));
   }
   for (size_t o = 0; o < from.outputs.size(); ++o) {
-    if (backward.gradients[o].part != part) continue;
-    TensorSpec spec = backward.tensors[backward.results[o].index];
-    spec.index = static_cast<uint32_t>(out.graph.outputs.size());
-    out.graph.outputs.push_back(to[from.outputs[o]]);
-    out.tensors.push_back(std::move(spec));
-    out.results.push_back({ResultSpec::Kind::Tensor, static_cast<uint32_t>(out.results.size()), {}});
-    out.gradients.push_back(backward.gradients[o]);
+    if (backward.gradients[o].part == part) add_gradient(out, backward, o, to[from.outputs[o]]);
   }
-  out.first_gradient = static_cast<uint32_t>(out.graph.outputs.size());
   return out;
 }
 

@@ -38,4 +38,7 @@ bool can_repeat(const Node& node);
 /// saved values that it reads, in order.
 Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved);
 
+/// Of another backward program, as `value` of the graph.
+void add_gradient(Program& to, const Program& from, size_t gradient, ValueId value);
+
 }  // namespace terra::graph

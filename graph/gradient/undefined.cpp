@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "graph/gradient/partition.h"
 #include "graph/passes/drop_dead_code.h"
 
 namespace terra::graph {
@@ -114,17 +115,9 @@ Program where_undefined(Program backward, const std::vector<bool>& undefined_inp
   made.tensors.clear();
   made.results.clear();
   made.gradients.clear();
-  for (size_t o = 0; o < g.outputs.size(); ++o) {
-    if (undefined[g.outputs[o]]) continue;
-    const auto number = static_cast<uint32_t>(made.graph.outputs.size());
-    TensorSpec spec = backward.tensors[backward.results[o].index];
-    spec.index = number;
-    made.graph.outputs.push_back(g.outputs[o]);
-    made.tensors.push_back(std::move(spec));
-    made.results.push_back({ResultSpec::Kind::Tensor, number, {}});
-    made.gradients.push_back(backward.gradients[o]);
-  }
-  made.first_gradient = static_cast<uint32_t>(made.graph.outputs.size());
+  made.first_gradient = 0;
+  for (size_t o = 0; o < g.outputs.size(); ++o)
+    if (!undefined[g.outputs[o]]) add_gradient(made, backward, o, g.outputs[o]);
   drop_dead_code(made.graph);
   return made;
 }

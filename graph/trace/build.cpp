@@ -744,7 +744,7 @@ class Builder final : SymbolicReplay::Watcher {
   size_t number_ = 0;                                       // of the record that is being replayed
   bool written_ = false;                                    // something may have been, by the record before
   std::vector<size_t> first_records_{0};                    // by part
-  uint64_t passed_ = 0;  // values, by divisions
+  uint64_t passed_ = 0;                                     // values, by divisions
   std::set<const FunctionRecord*> functions_;               // met
   std::vector<std::pair<TraceId, uint32_t>> of_functions_;  // results, and the parts before
   bool derived_ = false;

@@ -30,7 +30,7 @@ struct LoopReport {
   uint64_t beside = 0;      ///< of these, with a graph runner beside the program
   uint64_t in_frames = 0;   ///< others that were timed: nothing was put off, and the frame tier served its frames
   size_t cases = 0;         ///< of the switches of its graph of traces
-  bool settled = false;     ///< the fastest way has been found, for now
+  bool settled = false;     ///< the last trial has found the fastest way
 };
 
 /// Watches the program until an iteration adds nothing to what is known of its loop. From then on each op is looked for

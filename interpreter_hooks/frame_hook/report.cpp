@@ -83,7 +83,8 @@ Json segments_json(const coexec::Runner* runner) {
                         {"feeds", counts.inputs},
                         {"fetches", counts.settled},
                         {"graph_runs", counts.by_graph},
-                        {"cases", loop.cases}, {"settled", loop.settled}});
+                        {"cases", loop.cases},
+                        {"settled", loop.settled}});
   }
   return segments;
 }

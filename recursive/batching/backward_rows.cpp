@@ -23,9 +23,6 @@ using graph::SharedByRuns;
 using graph::ValueMeta;
 using Form = RowsOfBackward::Form;
 
-/// Numbers of rows that no size of a program is likely to be, so that they show where rows are.
-constexpr int64_t kRows = 61, kMoreRows = 127;
-
 /// The graph on tensors with one more dimension, for so many rows.
 class RowsBuilder {
  public:
@@ -35,7 +32,7 @@ class RowsBuilder {
     definitions_ = graph::definitions(body_);
   }
 
-  Graph run() {
+  Graph build() {
     const EmitterScope scope(emitter_);
     const GradMode off(false);
     made_.name = body_.name + ".rows";
@@ -121,7 +118,7 @@ class RowsBuilder {
     const Batched &a = value(graph::operand(*n, 0)), &b = value(graph::operand(*n, 1));
     if (!a.rows || !b.rows) return {};
     Parts made{{}, stacked(b), a.size(1), b.size(0)};
-    made.left = stacked({terra::recursive::run("transpose", a.tensor, 1, 2), true});
+    made.left = stacked({run("transpose", a.tensor, 1, 2), true});
     return made;
   }
 
@@ -137,10 +134,10 @@ class RowsBuilder {
     // Rows of the table that several runs have looked up.
     if (n && n->kind == NodeKind::Op && n->op->name == "embedding_backward") {
       const Batched &grad = value(graph::operand(*n, 0)), &places = value(graph::operand(*n, 1));
-      return terra::recursive::run("embedding_backward", for_each_row(grad, rows_), for_each_row(places, rows_),
-                                   std::get<Scalar>(n->args[2]), std::get<Scalar>(n->args[3]));
+      return run("embedding_backward", for_each_row(grad, rows_), for_each_row(places, rows_),
+                 std::get<Scalar>(n->args[2]), std::get<Scalar>(n->args[3]));
     }
-    return terra::recursive::run("sum", for_each_row(value(id), rows_), std::span<const int64_t>(first), false);
+    return run("sum", for_each_row(value(id), rows_), std::span<const int64_t>(first), false);
   }
 
   void add_gradient(size_t gradient) {
@@ -163,7 +160,7 @@ class RowsBuilder {
   void add_output(const Tensor& tensor, int64_t part) {
     const ValueId id = emitter_.value_of(*tensor);
     const bool own = is_own(id);
-    made_.outputs.push_back(own ? id : emitter_.value_of(*terra::recursive::run("clone", tensor, "contiguous_format")));
+    made_.outputs.push_back(own ? id : emitter_.value_of(*run("clone", tensor, "contiguous_format")));
     parts_.push_back(part);
   }
 
@@ -250,8 +247,8 @@ class BackwardRows final : public RowsOfBackward {
 std::unique_ptr<RowsOfBackward> make_backward_rows(const graph::Program& backward, const SharedByRuns& shared) {
   try {
     RowsBuilder some(backward, shared, kRows), more(backward, shared, kMoreRows);
-    Graph first = some.run();
-    RowGraph graph(std::move(first), kRows, std::make_shared<const Graph>(more.run()), kMoreRows);
+    Graph first = some.build();
+    RowGraph graph(std::move(first), kRows, std::make_shared<const Graph>(more.build()), kMoreRows);
     return std::make_unique<BackwardRows>(std::move(graph), shared, some);
   } catch (const Unbatchable&) {
     return nullptr;

@@ -7,6 +7,9 @@
 
 namespace terra::recursive {
 
+/// Numbers of rows of the two samples: no size of a program is likely to be one, so that they show where rows are.
+constexpr int64_t kRows = 61, kMoreRows = 127;
+
 /// Made from the same graph for two numbers of rows: what differs between them, sizes and attributes, is linear in the
 /// number of rows, so that the graph for any other number follows without another pass over it.
 class RowGraph {

@@ -17,9 +17,6 @@ using graph::Graph;
 using graph::Node;
 using Phase = Moment::Phase;
 
-/// Numbers of rows that no size of a program is likely to be, so that they show where rows are.
-constexpr int64_t kRows = 61, kMoreRows = 127;
-
 /// The gradient of a shared tensor: a sum over all calls.
 bool is_total(const Joint& joint, size_t output) {
   const JointOutput& o = joint.outputs[output];

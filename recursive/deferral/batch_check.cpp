@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "graph/cache/rounding.h"
@@ -16,9 +12,6 @@ namespace {
 constexpr uint32_t kNone = CallDag::kNone;
 /// Larger calls take time to play again.
 constexpr size_t kMostBytes = size_t{1} << 22;
-
-/// The first batch of a kind, and each whose number has three bits more than the one before it.
-bool is_due(uint64_t runs) { return std::has_single_bit(runs) && std::countr_zero(runs) % 3 == 0; }
 
 /// What a call got there.
 Tensor operand(const CallDag& dag, const DagRun& run, const CallDag::Operand& given) {
@@ -36,7 +29,7 @@ void check_batches(const CallDag& dag, const DagRun& run) {
   for (uint32_t k = 0; k < dag.kinds.size(); ++k) {
     const CallDag::Kind& kind = dag.kinds[k];
     const uint64_t runs = ++run.compiled(k).runs;
-    if (!is_due(runs)) continue;
+    if (!graph::is_check_due(runs)) continue;
     size_t bytes = 0;
     for (const DeferredGraph::Output& o : kind.graph->outputs()) bytes += o.bytes;
     if (bytes > kMostBytes) continue;

@@ -110,7 +110,8 @@ def watched(mark):
         if score.item() > 0.55 or n % 9 == 8:
             h = start
         elif n % 30 == 10:
-            mark(h, n)
+            marked = mark(h, n)
+            h = h if marked is None else marked
     return torch.cat(scores).sum()
 
 
@@ -120,7 +121,7 @@ def hooked(h, n):
 
 items.append(("hooks", gradients(lambda: watched(hooked).backward()) + [list(seen)]))
 kept = []
-items.append(("retained", gradients(lambda: watched(lambda h, n: (h.retain_grad(), kept.append(h))).backward())))
+items.append(("retained", gradients(lambda: watched(lambda h, n: kept.append(h) or h.retain_grad()).backward())))
 items.append(("retained ones", [h.grad.norm() for h in kept]))
 
 
@@ -136,20 +137,8 @@ class Noted(torch.autograd.Function):
         return g * 1.5, None
 
 
-def with_functions():
-    h, scores = start, []
-    for n in range(120):
-        h, score = cell(inputs[n % 60], h)
-        scores.append(score)
-        if score.item() > 0.55 or n % 9 == 8:
-            h = start
-        elif n % 30 == 10:
-            h = Noted.apply(h, n)
-    return torch.cat(scores).sum()
-
-
 seen.clear()
-items.append(("functions", gradients(lambda: with_functions().backward()) + [list(seen)]))
+items.append(("functions", gradients(lambda: watched(Noted.apply).backward()) + [list(seen)]))
 seen.clear()
 hook = cell.gates.weight.register_hook(lambda g: seen.append(g.norm()) or g * 2)
 items.append(("hook of a weight", gradients(lambda: walk().sum().backward()) + [list(seen)]))
