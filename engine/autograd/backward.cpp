@@ -13,6 +13,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/batched_backward.h"
+#include "engine/autograd/folded_node.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/pass.h"
 #include "engine/autograd/sparse_gradients.h"
@@ -32,6 +33,8 @@ thread_local bool frees_saved = false;
 class Pass;
 thread_local const Pass* innermost = nullptr;
 std::atomic<bool> nan_is_an_error = false;
+std::atomic<int> whole_passes = 0;  // of all threads: over nodes that stand for several parts
+thread_local int own_whole_passes = 0;
 
 /// Whether the pass has made a sum itself, so that nobody else sees it change.
 enum class Own : uint8_t {
@@ -116,7 +119,10 @@ class Pass {
       const Pass* const before;
     } const under_way(this);
     GradMode mode(create_graph_);
+    for (const Edge& e : captures_)
+      if (e.node && ends_.empty()) e.node->expose(e.index);
     count_consumers(roots);
+    const WholePass whole(PartedNodes::alive > 0 && !comes_apart(roots));
     if (selective_) mark_wanted();
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
@@ -136,6 +142,31 @@ class Pass {
       return leaf_a != leaf_b ? leaf_b : a->sequence < b->sequence;  // leaves first: frees gradients early
     }
   };
+
+  /// Others may not take nodes apart meanwhile.
+  struct WholePass {
+    explicit WholePass(bool is_one) : counts(is_one ? 1 : 0) { count(counts); }
+    ~WholePass() { count(-counts); }
+    static void count(int passes) {
+      own_whole_passes += passes;
+      whole_passes += passes;
+    }
+    const int counts;
+  };
+
+  /// Where code of the program runs on the way, it may look at whatever passes; where gradients get a history, it is
+  /// that of the single parts.
+  bool comes_apart(const std::vector<Edge>& roots) {
+    const auto runs_code = [](const auto& w) { return runs_program(*w.first); };
+    if (!create_graph_ && std::none_of(waiting_.begin(), waiting_.end(), runs_code)) return false;
+    std::vector<Ref<Node>> nodes;
+    for (const auto& [node, w] : waiting_)
+      if (!ends_.count(node)) nodes.emplace_back(node);
+    for (const Ref<Node>& node : nodes) node->come_apart();
+    waiting_.clear();
+    count_consumers(roots);
+    return true;
+  }
 
   void count_consumers(const std::vector<Edge>& roots) {
     std::pmr::vector<Node*> stack(&memory_);
@@ -531,6 +562,8 @@ bool pass_reaches(const Tensor& t) {
 }
 
 bool pass_frees() { return frees_saved; }
+
+bool others_pass_whole() { return whole_passes > own_whole_passes; }
 
 void check_for_nan(bool yes) { nan_is_an_error = yes; }
 

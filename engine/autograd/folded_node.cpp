@@ -7,7 +7,14 @@ namespace terra::autograd {
 
 void FoldedNode::take_places() {
   first_place_ = reserve_sequence(kPlaces);
-  sequence = first_place_ + kPlaces - 1;
+  places_ = kPlaces;
+  sequence = first_place_ + places_ - 1;
+}
+
+void FoldedNode::take_places_of(const FoldedNode& other, uint32_t number, uint32_t of) {
+  places_ = (other.places_ - 2) / of;
+  first_place_ = other.first_place_ + number * places_;
+  sequence = first_place_ + places_ - 2;
 }
 
 std::vector<Node*> FoldedNode::nodes_behind(const std::vector<Edge>& histories) const {
@@ -26,7 +33,7 @@ std::vector<Node*> FoldedNode::nodes_behind(const std::vector<Edge>& histories) 
 
 void FoldedNode::replace_by(std::vector<Edge> histories) {
   const std::vector<Node*> nodes = nodes_behind(histories);
-  for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(2 * i, kPlaces - 3);
+  for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(2 * i, places_ - 4);
   edges = std::move(histories);
 }
 

@@ -1,5 +1,6 @@
 // A node that stands for many calls.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "engine/autograd/node.h"
@@ -14,10 +15,13 @@ class FoldedNode : public Node {
   FoldedNode() { take_places(); }
 
  protected:
-  static constexpr uint64_t kPlaces = uint64_t{1} << 20;
+  static constexpr uint64_t kPlaces = uint64_t{1} << 28;
 
   /// Anew: what it hangs on has become more.
   void take_places();
+  /// The place with that number of `of` that this node has of its own from here on, and all before it. Those of the
+  /// first come first.
+  void take_places_of(const FoldedNode& other, uint32_t number, uint32_t of);
   /// The nodes of calls that were made again and lead to these histories, in the order of the calls.
   std::vector<Node*> nodes_behind(const std::vector<Edge>& histories) const;
   /// From here on the gradients of the results are handed on to these, one for each. There is a number free behind that
@@ -25,7 +29,17 @@ class FoldedNode : public Node {
   void replace_by(std::vector<Edge> histories);
 
  private:
-  uint64_t first_place_ = 0;
+  uint64_t first_place_ = 0, places_ = 0;
+};
+
+/// A node that stands for several parts of a tape (Node::come_apart) has one of these.
+class PartedNodes {
+ public:
+  static inline std::atomic<int64_t> alive = 0;
+
+  PartedNodes() { ++alive; }
+  ~PartedNodes() { --alive; }
+  PartedNodes(const PartedNodes&) = delete;
 };
 
 }  // namespace terra::autograd

@@ -62,6 +62,7 @@ uint64_t next_hook_id() {
 /// A hook on result `edge.index` of `edge.node`.
 uint64_t add_result_hook(const Edge& edge, TensorHook hook) {
   const uint64_t id = next_hook_id();
+  edge.node->expose(edge.index);
   edge.node->tensor_hooks.emplace_back(id, [index = edge.index, hook = std::move(hook)](std::vector<Tensor>& grads) {
     if (!grads[index].defined()) return;
     if (Tensor replaced = hook(grads[index]); replaced.defined()) grads[index] = std::move(replaced);
@@ -152,6 +153,7 @@ void retain_grad(const Tensor& t) {
   const Edge edge = own_history(t);
   if (!edge.node || meta.retained) return;
   meta.retained = std::make_shared<Tensor>(std::exchange(meta.grad, Tensor()));
+  edge.node->expose(edge.index);
   edge.node->retained.emplace_back(edge.index, meta.retained);
 }
 

@@ -70,6 +70,11 @@ class Node : public Counted {
   /// The same of a node that programs take for that of its last call: the node of this call alone. Null for all others,
   /// and where the calls can't be made again.
   virtual Ref<Node> last_call() { return {}; }
+  /// Somebody is going to look at what passes at a result: all of its gradient has to pass there.
+  virtual void expose(uint32_t) {}
+  /// Of a node that stands for several parts of a tape: from here on each has a node of its own, and all of the
+  /// gradient of a result that a part hands on to another passes between them.
+  virtual void come_apart() {}
   /// Nodes that have the same one may be applied together, in any order. Null: this one is applied by itself.
   virtual BatchedBackward* batched() { return nullptr; }
   /// Whether its apply runs code of the program, which may look at tensors and change them.

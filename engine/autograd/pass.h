@@ -19,6 +19,10 @@ bool pass_reaches(const Tensor& t);
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 
+/// Whether passes of other threads are under way that have met nodes for several parts of a tape (Node::come_apart),
+/// and run no code of the program: whoever takes such nodes apart waits for their end.
+bool others_pass_whole();
+
 /// Whether passes look for gradients that aren't numbers: the first node that makes one is an error. Of the process.
 void check_for_nan(bool yes);
 

@@ -1,12 +1,15 @@
 #include "graph/cache/halves.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/errors/errors.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/pair_batch.h"
+#include "graph/gradient/fold.h"
 #include "graph/gradient/undefined.h"
 #include "graph/passes/pipeline.h"
+#include "kernels/abi/exact_mode.h"
 
 namespace terra::graph {
 namespace {
@@ -21,79 +24,136 @@ std::vector<bool> made_by_forward(const std::vector<uint32_t>& saved, const std:
   }
   return made;
 }
+
 Program optimized(Program program) {
   optimize(program.graph, Phase::Part);
   return program;
 }
 
-std::unique_ptr<Halves> cut(Program joint) {
-  const std::vector<ProgramPart> parts = joint.parts;
-  auto halves = std::make_unique<Halves>(partition(std::move(joint)), parts.size());
-  for (size_t p = 0; p < parts.size(); ++p)
-    for (const InputBinding& in : halves->backward[p].runner.program().inputs)
-      ensure(in.kind != InputBinding::Kind::Tangent ||
-                 std::find(parts[p].roots.begin(), parts[p].roots.end(), in.index) != parts[p].roots.end(),
-             "the gradients of one part wait for those of another");
-  return halves;
+std::vector<uint32_t> all_of(size_t count) {
+  std::vector<uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
-/// By part: of the edges along which the addends of each target's gradient go, the first; and the end of all.
-std::vector<std::vector<uint32_t>> edges_of(const Program& joint) {
-  std::vector<std::vector<uint32_t>> all;
-  for (const ProgramPart& part : joint.parts) all.emplace_back(part.targets.size() + 1, 0);
-  for (const Program::Gradient& g : joint.gradients) ++all[g.part][g.target + 1];
-  for (std::vector<uint32_t>& first : all)
-    for (size_t j = 1; j < first.size(); ++j) first[j] = first[j - 1] + std::max(first[j], 1u);
-  return all;
+/// Of a program that gets gradients for some roots only, by number.
+Program where_given(const Program& program, const std::vector<uint32_t>& roots) {
+  std::vector<bool> undefined;
+  for (const InputBinding& in : program.inputs)
+    undefined.push_back(in.kind == InputBinding::Kind::Tangent &&
+                        std::find(roots.begin(), roots.end(), in.index) == roots.end());
+  return where_undefined(program, undefined);
+}
+
+/// With a place for each addend, one at least.
+std::vector<uint32_t> first_of(std::vector<uint32_t> addends) {
+  for (size_t j = 1; j < addends.size(); ++j) addends[j] = addends[j - 1] + std::max(addends[j], 1u);
+  return addends;
+}
+
+bool leads_to_functions(const Program& joint) {
+  return std::any_of(joint.parts.begin(), joint.parts.end(), [](const ProgramPart& part) {
+    return std::any_of(part.targets.begin(), part.targets.end(),
+                       [](const GradientTarget& t) { return t.kind == GradientTarget::Kind::Function; });
+  });
+}
+
+bool keeps_gradients(const Program& joint) {
+  return std::any_of(joint.tensors.begin(), joint.tensors.end(), [](const TensorSpec& t) { return t.retains_grad; });
 }
 
 }  // namespace
 
-Halves::Backward::Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values)
+PairParts::PairParts(const Program& joint) : roots(joint.roots), each(joint.parts) {
+  std::vector<std::vector<uint32_t>> addends;
+  for (const ProgramPart& part : each) addends.emplace_back(part.targets.size() + 1, 0);
+  for (const Program::Gradient& g : joint.gradients) ++addends[g.part][g.target + 1];
+  for (std::vector<uint32_t>& of_part : addends) first_edges_.push_back(first_of(std::move(of_part)));
+  const bool can_fold =
+      each.size() > 1 && joint.functions.empty() && !leads_to_functions(joint) && !keeps_gradients(joint);
+  if (!can_fold) return;
+  all_ = graph::fold(roots, each);
+  inside_ = leads_on(*all_, each);
+  first_edges_of_all_ = all_of(all_->targets.size() + 1);
+}
+
+Halves::Backward::Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values,
+                           std::function<Program(const std::vector<uint32_t>&)> where)
     : saved(std::move(s)),
       program(std::move(p)),
       batch(std::make_unique<PairBatch>(program)),
       runner(optimized(program), made_by_forward(saved, values)),
-      consumable_(made_by_forward(saved, values)) {}
+      consumable_(made_by_forward(saved, values)),
+      where_(std::move(where)) {}
 
 Halves::Backward::~Backward() = default;
 
 Runner& Halves::Backward::where_given(const std::vector<uint32_t>& roots) {
   std::unique_ptr<Runner>& made = partly_[roots];
-  if (!made) {
-    std::vector<bool> undefined;
-    for (const InputBinding& in : program.inputs)
-      undefined.push_back(in.kind == InputBinding::Kind::Tangent &&
-                          std::find(roots.begin(), roots.end(), in.index) == roots.end());
-    made = std::make_unique<Runner>(optimized(where_undefined(program, undefined)), consumable_);
-  }
+  if (!made) made = std::make_unique<Runner>(optimized(where_(roots)), consumable_);
   return *made;
 }
 
-Halves::Halves(Partition p, size_t parts) : saved(std::move(p.saved)), forward(optimized(std::move(p.forward))) {
-  if (parts == 1) {
-    std::vector<uint32_t> all(saved.size());
-    for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-    backward.emplace_back(std::move(all), std::move(p.backward), saved);
-    return;
+Halves::Halves(Partition p, const PairParts& parts, uint32_t part)
+    : saved(std::move(p.saved)), forward(optimized(std::move(p.forward))), parts_(parts), cut_(std::move(p.backward)) {
+  backward(part);
+}
+
+Halves::Backward& Halves::backward(uint32_t part) {
+  if (const auto made = backward_.find(part); made != backward_.end()) return made->second;
+  std::vector<uint32_t> read = all_of(saved.size());
+  Program program;
+  std::function<Program(const std::vector<uint32_t>&)> where;
+  if (part == PairParts::kAll) {
+    where = [this](const std::vector<uint32_t>& roots) {
+      Program all = backward_of_all(cut_, parts_.roots.size(), parts_.each, parts_[PairParts::kAll], roots);
+      optimize(all.graph, Phase::Whole);
+      return all;
+    };
+    program = where(parts_[part].roots);
+  } else {
+    if (parts_.each.size() == 1) {
+      program = cut_;
+    } else {  // each by itself: what is fused belongs to one part
+      read.clear();
+      program = backward_of_part(cut_, part, read);
+    }
+    for (const InputBinding& in : program.inputs)
+      ensure(in.kind != InputBinding::Kind::Tangent || parts_.roots[in.index].part == part,
+             "the gradients of one part wait for those of another");
+    where = [this, part](const std::vector<uint32_t>& roots) {
+      return graph::where_given(backward_.at(part).program, roots);
+    };
   }
-  // Each by itself: what is fused belongs to one part.
-  for (uint32_t part = 0; part < parts; ++part) {
-    std::vector<uint32_t> read;
-    Program program = backward_of_part(p.backward, part, read);
-    backward.emplace_back(std::move(read), std::move(program), saved);
-  }
+  return backward_.try_emplace(part, std::move(read), std::move(program), saved, std::move(where)).first->second;
 }
 
 PairPrograms::PairPrograms(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r)
-    : trace(std::move(t)),
-      request(r),
-      roots(joint.roots),
-      parts(joint.parts),
-      functions(joint.functions),
-      first_edges(edges_of(joint)),
-      expected(roots.size(), true) {
-  whole_ = (halves_[expected] = cut(std::move(joint))).get();
+    : trace(std::move(t)), request(r), parts(joint), functions(joint.functions), expected_(parts.roots.size(), true) {
+  whole_ = (halves_[expected_] = cut(std::move(joint))).get();
+}
+
+bool PairPrograms::can_fold() const { return parts.fold() && apart_ == 0 && !exact_mode(); }
+
+bool PairPrograms::folds_next() {
+  const bool folds = can_fold();
+  if (apart_ > 0) --apart_;
+  return folds;
+}
+
+std::unique_ptr<Halves> PairPrograms::cut(Program joint) const {
+  return std::make_unique<Halves>(partition(std::move(joint)), parts, can_fold() ? PairParts::kAll : 0);
+}
+
+void PairPrograms::expect(uint32_t part, const Choice& given, bool keep) {
+  Choice comes(parts.roots.size(), false);
+  for (size_t k = 0; k < given.size(); ++k) comes[parts[part].roots[k]] = given[k];
+  if (part != PairParts::kAll) {
+    for (const uint32_t k : parts[part].roots) expected_[k] = comes[k] || (keep && expected_[k]);
+    return;
+  }
+  close_over(comes, parts.each);
+  for (size_t k = 0; k < comes.size(); ++k) expected_[k] = comes[k] || (keep && expected_[k]);
 }
 
 Footprint PairPrograms::footprint() const {
@@ -104,7 +164,7 @@ Footprint PairPrograms::footprint() const {
     for (const SavedValue& s : halves->saved)
       if (s.kind == SavedValue::Kind::Fresh) forward.saved += g.meta(g.outputs[s.index]).bytes();
     sum += forward;
-    for (const Halves::Backward& part : halves->backward) sum += part.runner.footprint();
+    for (const auto& [part, backward] : halves->made()) sum += backward.runner.footprint();
   }
   return sum;
 }
@@ -112,13 +172,14 @@ double PairPrograms::first_run_ms() const {
   double sum = 0;
   for (const auto& [choice, halves] : halves_) {
     sum += halves->forward.first_run_ms();
-    for (const Halves::Backward& part : halves->backward) sum += part.runner.first_run_ms();
+    for (const auto& [part, backward] : halves->made()) sum += backward.runner.first_run_ms();
   }
   return sum;
 }
 
 Halves& PairPrograms::halves(Choice& choice) {
-  choice = expected;
+  close_over(expected_, parts.each);
+  choice = expected_;
   auto& made = halves_[choice];
   if (!made) {
     BuildRequest r = request;

@@ -1,9 +1,12 @@
 // The two halves of a differentiable program, and the programs of its gradients.
 #pragma once
-#include <deque>
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "graph/cache/compiled.h"
@@ -15,10 +18,43 @@ namespace terra::graph {
 
 class PairBatch;
 
-/// The two halves for one choice of roots that gradients arrive for, the backward half part by part.
-struct Halves {
+/// What the tape of a pair is divided into.
+class PairParts {
+ public:
+  /// For all of them together, where a number of one is asked for.
+  static constexpr uint32_t kAll = ~0u;
+
+  explicit PairParts(const Program& joint);
+
+  /// All can be one: nothing of the program stands between them.
+  bool fold() const { return all_.has_value(); }
+  const ProgramPart& operator[](uint32_t part) const { return part == kAll ? *all_ : each[part]; }
+  /// Of the edges along which the addends of each target's gradient go, the first; and the end of all. With gradients
+  /// for all roots.
+  const std::vector<uint32_t>& first_edges(uint32_t part) const {
+    return part == kAll ? first_edges_of_all_ : first_edges_[part];
+  }
+  /// By root of all: between the parts somebody might look for the whole of its gradient.
+  const std::vector<bool>& inside() const { return inside_; }
+
+  const std::vector<ProgramRoot> roots;
+  const std::vector<ProgramPart> each;
+
+ private:
+  std::optional<ProgramPart> all_;
+  std::vector<bool> inside_;
+  std::vector<std::vector<uint32_t>> first_edges_;
+  std::vector<uint32_t> first_edges_of_all_;
+};
+
+/// The two halves for one choice of roots that gradients arrive for. The backward half is that of all parts together,
+/// or of each by itself; both read the same saved values.
+class Halves {
+ public:
   struct Backward {
-    Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values);
+    /// `where`: the program where gradients have come for some roots only.
+    Backward(std::vector<uint32_t> s, Program p, const std::vector<SavedValue>& values,
+             std::function<Program(const std::vector<uint32_t>&)> where);
     ~Backward();
 
     /// Where gradients have come for these roots only, of those that the halves are for.
@@ -31,14 +67,24 @@ struct Halves {
 
    private:
     const std::vector<bool> consumable_;
+    const std::function<Program(const std::vector<uint32_t>&)> where_;
     std::map<std::vector<uint32_t>, std::unique_ptr<Runner>> partly_;
   };
 
-  Halves(Partition p, size_t parts);
+  /// `parts` stay. `part`: the first that will be asked for, or PairParts::kAll.
+  Halves(Partition p, const PairParts& parts, uint32_t part);
+
+  /// Made when it is first asked for.
+  Backward& backward(uint32_t part);
+  const std::map<uint32_t, Backward>& made() const { return backward_; }
 
   const std::vector<SavedValue> saved;
   Runner forward;
-  std::deque<Backward> backward;  ///< by part
+
+ private:
+  const PairParts& parts_;
+  const Program cut_;  ///< the backward half of all parts, each with gradients of its own
+  std::map<uint32_t, Backward> backward_;
 };
 
 using Choice = std::vector<bool>;  ///< of roots
@@ -49,6 +95,16 @@ class PairPrograms {
   PairPrograms(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r);
 
   const Halves& whole() const { return *whole_; }
+  /// Whether the next run leaves one node for all parts. Not in exact mode: there, the pass over the program's tape
+  /// adds up what comes to a result from behind the region and from within.
+  bool folds_next();
+  /// The program has looked between parts, and may again: a number of runs leave a node for each of them, twice as many
+  /// each time.
+  void come_apart() {
+    if (apart_ == 0) apart_ = std::exchange(next_apart_, std::min(2 * next_apart_, kMostApart));
+  }
+  /// Of later runs: gradients come to these roots of a part. `keep`: those that did before may as well.
+  void expect(uint32_t part, const Choice& given, bool keep);
   Footprint footprint() const;
   double first_run_ms() const;
 
@@ -60,15 +116,16 @@ class PairPrograms {
 
   const std::shared_ptr<const Trace> trace;
   const BuildRequest request;
-  const std::vector<ProgramRoot> roots;
-  const std::vector<ProgramPart> parts;
+  const PairParts parts;
   const std::vector<Program::FunctionResult> functions;
-  /// By part: of the edges along which the addends of each target's gradient go, the first; and the end of all. With
-  /// gradients for all roots.
-  const std::vector<std::vector<uint32_t>> first_edges;
-  Choice expected;  ///< which roots the last backward had gradients for
 
  private:
+  std::unique_ptr<Halves> cut(Program joint) const;
+  bool can_fold() const;
+
+  Choice expected_;  ///< which roots the last backward had gradients for
+  static constexpr uint32_t kMostApart = 1 << 16;
+  uint32_t apart_ = 0, next_apart_ = 16;  ///< runs
   std::map<Choice, std::unique_ptr<Halves>> halves_;
   Halves* whole_ = nullptr;
   std::map<std::tuple<uint32_t, Tangents, bool>, std::shared_ptr<Compiled>> derivatives_;

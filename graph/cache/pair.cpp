@@ -72,12 +72,12 @@ class Pair final : public Compiled {
 
   std::string text() const override {
     std::string all = print(shared_->whole().forward.graph());
-    for (const Halves::Backward& part : shared_->whole().backward) all += print(part.runner.graph());
+    for (const auto& [part, backward] : shared_->whole().made()) all += print(backward.runner.graph());
     return all;
   }
   size_t node_count() const override {
     size_t count = count_nodes(shared_->whole().forward.graph());
-    for (const Halves::Backward& part : shared_->whole().backward) count += count_nodes(part.runner.graph());
+    for (const auto& [part, backward] : shared_->whole().made()) count += count_nodes(backward.runner.graph());
     return count;
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }
@@ -97,19 +97,13 @@ class Pair final : public Compiled {
   Nodes make_nodes(Halves& halves, const Choice& choice, const std::vector<Tensor>& inputs,
                    const std::shared_ptr<RunPast>& past) const {
     Nodes nodes;
-    nodes.roots.resize(shared_->roots.size());
-    for (uint32_t p = 0; p < shared_->parts.size(); ++p) {
-      Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
-      const std::vector<uint32_t>& first = shared_->first_edges[p];
-      for (size_t j = 0; j + 1 < first.size(); ++j)
-        node->edges.resize(first[j + 1], edge_to(shared_->parts[p].targets[j], nodes, inputs));
-      const Ref<autograd::Node> part(node.get());
-      for (uint32_t k : shared_->parts[p].roots) {
-        const ProgramRoot& root = shared_->roots[k];
-        const bool named = root.spec != ProgramRoot::kInside && shared_->parts[p].roots.size() > 1;
-        nodes.roots[k] = named ? autograd::Edge{Ref<autograd::Node>(new ResultNode(node, root.place, root.grad_fn)), 0}
-                               : autograd::Edge{part, root.place};
-      }
+    nodes.roots.resize(shared_->parts.roots.size());
+    if (shared_->folds_next()) {
+      add_node(PairParts::kAll, halves, choice, inputs, past, nodes);
+      return nodes;
+    }
+    for (uint32_t p = 0; p < shared_->parts.each.size(); ++p) {
+      add_node(p, halves, choice, inputs, past, nodes);
       uint64_t place = 0;
       for (const Program::FunctionResult& f : shared_->functions) {
         if (f.part != p) continue;
@@ -118,6 +112,21 @@ class Pair final : public Compiled {
       }
     }
     return nodes;
+  }
+
+  void add_node(uint32_t p, Halves& halves, const Choice& choice, const std::vector<Tensor>& inputs,
+                const std::shared_ptr<RunPast>& past, Nodes& nodes) const {
+    Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
+    const ProgramPart& part = shared_->parts[p];
+    const std::vector<uint32_t>& first = shared_->parts.first_edges(p);
+    for (size_t j = 0; j + 1 < first.size(); ++j)
+      node->edges.resize(first[j + 1], edge_to(part.targets[j], nodes, inputs));
+    for (uint32_t i = 0; i < part.roots.size(); ++i) {
+      const ProgramRoot& root = shared_->parts.roots[part.roots[i]];
+      const bool named = root.spec != ProgramRoot::kInside && part.roots.size() > 1;
+      nodes.roots[part.roots[i]] = named ? autograd::Edge{Ref<autograd::Node>(new ResultNode(node, i, root.grad_fn)), 0}
+                                         : autograd::Edge{Ref<autograd::Node>(node.get()), i};
+    }
   }
 
   autograd::Edge edge_to(const GradientTarget& target, const Nodes& nodes, const std::vector<Tensor>& inputs) const {
@@ -135,7 +144,7 @@ class Pair final : public Compiled {
 
   void give_histories(const Nodes& nodes, const Runner::Made& made) const {
     for (size_t k = 0; k < nodes.roots.size(); ++k) {
-      const uint32_t spec = shared_->roots[k].spec;
+      const uint32_t spec = shared_->parts.roots[k].spec;
       if (spec != ProgramRoot::kInside)
         autograd::set_history(made.tensors[spec], nodes.roots[k].node, nodes.roots[k].index);
     }

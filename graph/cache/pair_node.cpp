@@ -13,6 +13,7 @@
 #include "graph/cache/call_by_call.h"
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
+#include "graph/gradient/fold.h"
 #include "graph/trace/elements.h"
 #include "kernels/abi/exact_mode.h"
 
@@ -124,9 +125,10 @@ PairNode::PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_
     : shared_(std::move(shared)),
       halves_(halves),
       part_(part),
-      backward_(halves.backward[part]),
+      backward_(halves.backward(part)),
       spent_(saving().size(), false),
       past_(std::move(past)) {
+  if (part_ == PairParts::kAll) parted_.emplace();
   ++past_->parts;
   results = static_cast<uint32_t>(roots().size());
   for (uint32_t k : roots()) choice_.push_back(choice[k]);
@@ -175,7 +177,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   Runner& backward = given == choice_ ? backward_.runner : backward_.where_given(numbers_of(given));
   std::vector<Tensor> out(edges.size());
   if (backward.program().gradients.empty()) return out;
-  std::vector<Tensor> tangents(shared_->roots.size());
+  std::vector<Tensor> tangents(shared_->parts.roots.size());
   for (size_t k = 0; k < grads.size(); ++k)
     if (given[k]) tangents[roots()[k]] = compact(grads[k]);
   Runner::Made made;
@@ -188,13 +190,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
 }
 
 /// Of later runs. Those that will be passed as batches may lack some of the gradients that they are prepared for.
-void PairNode::expect(const Choice& given) {
-  const bool any_of_them = backward_.batch->is_busy();
-  for (size_t k = 0; k < given.size(); ++k) {
-    auto expected = shared_->expected[roots()[k]];
-    expected = given[k] || (any_of_them && expected);
-  }
-}
+void PairNode::expect(const Choice& given) { shared_->expect(part_, given, backward_.batch->is_busy()); }
 
 std::vector<uint32_t> PairNode::edges_of(const std::vector<Program::Gradient>& gradients) const {
   std::vector<uint32_t> next = first_edges(), found;
@@ -315,7 +311,7 @@ void PairNode::require_unmodified(const Choice& given) const {
 }
 
 void PairNode::fail_modified(const Watched& w) const {
-  const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+  const std::vector<GradientTarget>& targets = part().targets;
   autograd::Edge maker;
   if (!w.what->maker.empty()) maker = {Ref<Node>(new autograd::SpentNode(w.what->maker)), w.what->place};
   for (size_t j = 0; j < targets.size() && w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input; ++j)
@@ -358,6 +354,7 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
 }
 
 std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, const Choice& given) {
+  if (part_ == PairParts::kAll) return apply_parts(grads);
   Tangents step{given, Choice(given.size(), false), first_edges()};
   for (size_t k = 0; k < grads.size(); ++k)
     step.require_grad[k] = grad_enabled() && given[k] && grads[k].requires_grad();
@@ -370,7 +367,7 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
                                               : past_->inputs[i].unchecked());
     if (again.reads(i) && past_->is_written(i)) autograd::fail_modified_apart({tensors[i].dtype(), tensors[i].sizes()});
   }
-  const std::vector<GradientTarget>& targets = shared_->parts[part_].targets;
+  const std::vector<GradientTarget>& targets = part().targets;
   for (size_t j = 0; j < targets.size(); ++j)
     if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(history_alone(edge_to(j)));
   for (size_t k = 0; k < grads.size(); ++k)
@@ -382,6 +379,112 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
     throw InternalError(fmt::format("the gradient of '{}' went another way than its forward", shared_->trace->name));
   std::vector<Tensor> out;
   for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
+  return out;
+}
+
+// ---- part by part ----
+
+std::vector<Ref<PairNode>> PairNode::nodes_of_parts() const {
+  const PairParts& parts = shared_->parts;
+  Choice choice(parts.roots.size(), false);
+  for (size_t k = 0; k < choice_.size(); ++k) choice[roots()[k]] = choice_[k];
+  close_over(choice, parts.each);
+  const auto count = static_cast<uint32_t>(parts.each.size());
+  std::vector<Ref<PairNode>> nodes;
+  size_t calls = 0;
+  for (uint32_t p = 0; p < count; ++p) {
+    PairNode& node = *nodes.emplace_back(new PairNode(shared_, halves_, p, choice, past_));
+    node.take_places_of(*this, p, count);
+    for (size_t j = 0; j < parts[p].targets.size(); ++j) {
+      const GradientTarget& target = parts[p].targets[j];
+      autograd::Edge to;
+      if (target.kind == GradientTarget::Kind::Root)
+        to = {Ref<Node>(nodes[parts.roots[target.index].part].get()), parts.roots[target.index].place};
+      else
+        to = edges[edge_to(target)];
+      node.edges.resize(parts.first_edges(p)[j + 1], to);
+    }
+    const auto end = static_cast<std::ptrdiff_t>(calls + node.saving().size());
+    node.spent_.assign(spent_.begin() + static_cast<std::ptrdiff_t>(calls), spent_.begin() + end);
+    node.watched_.assign(watched_.begin() + static_cast<std::ptrdiff_t>(calls), watched_.begin() + end);
+    calls += node.saving().size();
+    node.selected_ = selected_;
+    node.freed_ = freed_;
+    node.consumed_ = consumed_;
+    if (!reads_inputs_) node.leave_inputs();
+    node.share_saved(*this);
+  }
+  return nodes;
+}
+
+void PairNode::share_saved(const PairNode& all) {
+  if (all.saved_.empty() && all.saved_scalars_.empty()) return;
+  std::vector<size_t> place;  // of a saved value among those of its kind
+  size_t tensors = 0, scalars = 0;
+  const auto is_tensor = [](const SavedValue& s) {
+    return s.kind == SavedValue::Kind::Input || s.kind == SavedValue::Kind::Fresh;
+  };
+  for (const SavedValue& s : halves_.saved) place.push_back(is_tensor(s) ? tensors++ : scalars++);
+  for (const uint32_t number : backward_.saved) {
+    if (!is_tensor(halves_.saved[number]))
+      saved_scalars_.push_back(all.saved_scalars_[place[number]]);
+    else if (!all.saved_.empty())
+      saved_.push_back(all.saved_[place[number]]);
+  }
+}
+
+void PairNode::come_apart() {
+  if (part_ != PairParts::kAll || !apart_.empty()) return;
+  while (autograd::others_pass_whole()) await_landing();
+  if (!apart_.empty()) return;  // somebody else was faster
+  shared_->come_apart();
+  const Ref<Node> self(this);
+  apart_ = nodes_of_parts();
+  std::vector<autograd::Edge> histories;
+  for (uint32_t i = 0; i < results; ++i) {
+    const autograd::Edge history{Ref<Node>(&part_of(i)), root(i).place};
+    histories.push_back(history);
+    ResultNode* const result = i < results_of_.size() ? results_of_[i] : nullptr;
+    if (!result) continue;
+    for (const Ref<PairNode>& part : apart_)
+      for (autograd::Edge& e : part->edges)
+        if (e.node == history.node && e.index == history.index) e = {Ref<Node>(result), 0};
+    result->stand_before(Ref<PairNode>(&part_of(i)), root(i).place);
+  }
+  replace_by(std::move(histories));
+  unfolded_ = true;
+  saved_.clear();
+  for (std::vector<Watched>& memory : watched_) memory.clear();
+  leave_inputs();
+}
+
+std::vector<Tensor> PairNode::apply_parts(const std::vector<Tensor>& grads) const {
+  const std::vector<ProgramPart>& parts = shared_->parts.each;
+  const std::vector<Ref<PairNode>> nodes = nodes_of_parts();
+  std::vector<std::vector<Tensor>> waiting;
+  for (const ProgramPart& part : parts) waiting.emplace_back(part.roots.size());
+  std::vector<Tensor> out(edges.size());
+  static const Op* add = find_op("add");
+  const auto deliver = [](Tensor& sum, const Tensor& g) {
+    if (g.defined()) sum = sum.defined() ? (*add)(sum, g) : g;
+  };
+  for (uint32_t i = 0; i < results; ++i) waiting[root(i).part][root(i).place] = grads[i];
+  for (size_t p = parts.size(); p-- > 0;) {
+    const Choice given = defined(waiting[p]);
+    if (std::find(given.begin(), given.end(), true) == given.end()) continue;
+    const std::vector<Tensor> made = nodes[p]->apply(waiting[p]);
+    for (size_t j = 0; j < parts[p].targets.size(); ++j) {
+      const GradientTarget& target = parts[p].targets[j];
+      Tensor* to = nullptr;
+      if (target.kind == GradientTarget::Kind::Root) {
+        const ProgramRoot& root = shared_->parts.roots[target.index];
+        to = &waiting[root.part][root.place];
+      } else {
+        to = &out[edge_to(target)];
+      }
+      for (uint32_t e = nodes[p]->first_edges()[j]; e < nodes[p]->first_edges()[j + 1]; ++e) deliver(*to, made[e]);
+    }
+  }
   return out;
 }
 
@@ -421,7 +524,7 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
     return Tensor::view_of(copy, t.dtype(), t.sizes(), t.strides(), t->offset);
   };
   const std::vector<TraceInput>& inputs = shared_->request.inputs ? *shared_->request.inputs : shared_->trace->inputs;
-  const std::vector<ProgramPart>& parts = shared_->parts;
+  const std::vector<ProgramPart>& parts = shared_->parts.each;
   GivenAgain given{{}, past_->scalars, parts[part_].first, shared_->trace->records.size(), {}, {}};
   if (part_ + 1 < parts.size()) given.end = parts[part_ + 1].first;
   if (given.first == Trace::kInside || given.end == Trace::kInside) return {};
@@ -442,18 +545,26 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   const std::vector<GradientTarget>& targets = parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j) {
     if (targets[j].kind == GradientTarget::Kind::Root)
-      given.histories[shared_->roots[targets[j].index].value] = edge_to(j);
+      given.histories[shared_->parts.roots[targets[j].index].value] = edge_to(j);
     for (const Program::FunctionResult& f : shared_->functions)
       if (targets[j].kind == GradientTarget::Kind::Function && f.spec == targets[j].index)
         given.histories[f.value] = edge_to(j);
   }
-  for (const uint32_t k : roots()) given.roots.push_back(shared_->roots[k].value);
+  for (const uint32_t k : roots()) given.roots.push_back(shared_->parts.roots[k].value);
   if (given.histories.contains(kNoValue) || std::count(given.roots.begin(), given.roots.end(), kNoValue)) return {};
   const RandomPast past(halves_.forward.program().generators, past_->random);
   std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given, freed_);
   for (const autograd::Edge& edge : own)
     if (!edge.node) return {};
   return own;
+}
+
+void ResultNode::stand_before(Ref<PairNode> part, uint32_t i) {
+  pair_->stand_behind(nullptr, index_);
+  pair_ = std::move(part);
+  index_ = i;
+  pair_->stand_behind(this, i);
+  hand_on_to({Ref<autograd::Node>(pair_.get()), i});
 }
 
 void PairNode::place_results() {

@@ -76,6 +76,10 @@ class PairNode final : public autograd::FoldedNode {
   /// By gradient of the backward half: the edge that it goes along.
   std::vector<uint32_t> edges_of_gradients() const { return edges_of(backward_.program.gradients); }
   std::string name() const override { return root(0).grad_fn; }
+  void expose(uint32_t i) override {
+    if (part_ == PairParts::kAll && shared_->parts.inside()[i]) come_apart();
+  }
+  void come_apart() override;
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
   bool expects(uint32_t i) const { return choice_[i] && !unfolded_; }
   std::vector<uint32_t> turns() const override;
@@ -95,7 +99,12 @@ class PairNode final : public autograd::FoldedNode {
     require_unmodified(last_);
   }
   /// The node of the call that made the root with that number among those of the part.
-  Ref<Node> last_call(uint32_t i) { return unfold() ? edges[i].node : Ref<Node>(); }
+  Ref<Node> last_call(uint32_t i) {
+    const Ref<Node> self(this);
+    come_apart();
+    if (!apart_.empty()) return part_of(i).last_call(root(i).place);
+    return unfold() ? edges[i].node : Ref<Node>();
+  }
   Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
   /// Of a root that stays inside, which no tensor shows.
   autograd::Edge unfolded(uint32_t i) override {
@@ -110,11 +119,12 @@ class PairNode final : public autograd::FoldedNode {
     const SavedMemory* what;
   };
 
-  const std::vector<uint32_t>& roots() const { return shared_->parts[part_].roots; }
-  const std::vector<uint32_t>& first_edges() const { return shared_->first_edges[part_]; }
+  const ProgramPart& part() const { return shared_->parts[part_]; }
+  const std::vector<uint32_t>& roots() const { return part().roots; }
+  const std::vector<uint32_t>& first_edges() const { return shared_->parts.first_edges(part_); }
   const autograd::Edge& edge_to(size_t target) const { return edges[first_edges()[target]]; }
-  const ProgramRoot& root(size_t k) const { return shared_->roots[roots()[k]]; }
-  const PartWays& ways() const { return shared_->parts[part_].ways; }
+  const ProgramRoot& root(size_t k) const { return shared_->parts.roots[roots()[k]]; }
+  const PartWays& ways() const { return part().ways; }
   const std::vector<SavingCalls>& saving() const { return ways().saving; }
 
   static bool meet(const std::vector<bool>& a, const std::vector<bool>& b) {
@@ -158,6 +168,21 @@ class PairNode final : public autograd::FoldedNode {
   bool run_backward(Runner& backward, const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
 
+  // ---- part by part ----
+
+  /// Nodes of the parts, which share what this one has saved. Their edges to results lead to each other.
+  std::vector<Ref<PairNode>> nodes_of_parts() const;
+  PairNode& part_of(uint32_t i) const { return *apart_[root(i).part]; }
+  /// Keeps of what the node of all parts has saved what its own part reads.
+  void share_saved(const PairNode& all);
+  /// The edge along which all parts together hand on what one of them hands on to an input.
+  size_t edge_to(const GradientTarget& input) const {
+    const auto is_it = [&](const GradientTarget& t) { return t.index == input.index; };
+    return static_cast<size_t>(std::find_if(part().targets.begin(), part().targets.end(), is_it) -
+                               part().targets.begin());
+  }
+  std::vector<Tensor> apply_parts(const std::vector<Tensor>& grads) const;
+
   void leave_inputs() {
     if (std::exchange(reads_inputs_, false)) past_->leave_inputs();
   }
@@ -184,11 +209,13 @@ class PairNode final : public autograd::FoldedNode {
   bool reads_inputs_ = true;
   bool consumed_ = false;                ///< a run of the backward half has used up what was saved for it
   bool unfolded_ = false;                ///< gradients are handed on to the nodes of the calls, by root
+  std::vector<Ref<PairNode>> apart_;     ///< gradients are handed on to these nodes of the parts
   std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
   std::vector<autograd::SavedTensor> saved_;
   std::vector<std::vector<Watched>> watched_;  ///< by saving call
   std::vector<Scalar> saved_scalars_;
   const std::shared_ptr<RunPast> past_;
+  std::optional<autograd::PartedNodes> parted_;  ///< where it stands for all parts
 };
 
 /// Gives a result the name of its own op's node, and its hooks a place, where its part has several roots.
@@ -200,6 +227,10 @@ class ResultNode final : public autograd::Node {
     pair_->stand_behind(this, index);
   }
   ~ResultNode() override { pair_->stand_behind(nullptr, index_); }
+
+  void expose(uint32_t) override { pair_->expose(index_); }
+  /// Goes over to the node of its part.
+  void stand_before(Ref<PairNode> part, uint32_t i);
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override {
     if (is_unfolded()) pair_->pass_alone(index_);
@@ -222,8 +253,8 @@ class ResultNode final : public autograd::Node {
  private:
   bool is_unfolded() const { return edges[0].node.get() != pair_.get(); }
 
-  const Ref<PairNode> pair_;
-  const uint32_t index_;
+  Ref<PairNode> pair_;
+  uint32_t index_;
   const std::string name_;
 };
 
