@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "engine/autograd/saved.h"
+#include "engine/tensor/epoch.h"
+
 namespace terra::autograd {
 
 void FoldedNode::take_places() {
@@ -29,6 +32,16 @@ std::vector<Node*> FoldedNode::nodes_behind(const std::vector<Edge>& histories) 
     for (const Edge& e : nodes[i]->edges) meet(e);
   std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->sequence < b->sequence; });
   return nodes;
+}
+
+void FoldedNode::give_back(const std::vector<Edge>& histories, const StandIns& memory) const {
+  if (memory.empty()) return;
+  for (const Node* node : nodes_behind(histories))
+    node->each_saved([&](const SavedTensor& s) {
+      const Tensor& saved = s.unchecked();
+      if (!saved.defined() || !saved->storage) return;
+      if (const auto at = memory.find(saved->storage.get()); at != memory.end()) become(*saved, at->second, *saved);
+    });
 }
 
 void FoldedNode::replace_by(std::vector<Edge> histories) {

@@ -1,6 +1,7 @@
 // A node that stands for many calls.
 #pragma once
 #include <atomic>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/autograd/node.h"
@@ -14,6 +15,9 @@ class FoldedNode : public Node {
  public:
   FoldedNode() { take_places(); }
 
+  /// What stands for memory of the program where calls are made again, and the memory that it stands for.
+  using StandIns = std::unordered_map<const Storage*, Ref<Storage>>;
+
  protected:
   static constexpr uint64_t kPlaces = uint64_t{1} << 28;
 
@@ -24,6 +28,8 @@ class FoldedNode : public Node {
   void take_places_of(const FoldedNode& other, uint32_t number, uint32_t of);
   /// The nodes of calls that were made again and lead to these histories, in the order of the calls.
   std::vector<Node*> nodes_behind(const std::vector<Edge>& histories) const;
+  /// The nodes of those calls have saved the program's memory, as it is by now.
+  void give_back(const std::vector<Edge>& histories, const StandIns& memory) const;
   /// From here on the gradients of the results are handed on to these, one for each. There is a number free behind that
   /// of each node.
   void replace_by(std::vector<Edge> histories);

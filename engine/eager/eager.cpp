@@ -16,6 +16,7 @@
 #include "engine/ops/registry.h"
 #include "engine/ops/replaced_args.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/kept_bytes.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
 
@@ -168,6 +169,7 @@ class EagerEmitter final : public Emitter {
 
   static void write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                     std::span<const Tensor> targets, Device device) {
+    for (const Tensor& t : targets) before_write(*t->storage);
     const bool in_place = op.writes != 0 || op.is(kElementwise) || op.reuses & params({0});
     if (in_place)
       write_in_place(op, args, targets, device);

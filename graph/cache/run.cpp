@@ -11,6 +11,7 @@
 #include "engine/errors/errors.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/kept_bytes.h"
 #include "graph/cache/compile_program.h"
 #include "graph/executor/planner.h"
 
@@ -261,6 +262,7 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   if (before_commit && !before_commit()) return {RunStatus::Refused, 0};
   random.stand();
   if (inheritance) inheritance->stand();
+  for (const StorageWrite& w : program_.writes) before_write(*inputs[program_.inputs[w.input].index]->storage);
   activation_.run_tail();
   return {};
 }

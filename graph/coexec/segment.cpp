@@ -10,6 +10,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/replaced_args.h"
+#include "engine/tensor/kept_bytes.h"
 #include "engine/tensor/sparse.h"
 #include "kernels/abi/half.h"
 
@@ -126,8 +127,8 @@ void Segment::emit_write(const Op& op, std::span<const Arg> args, std::span<cons
 bool Segment::put_off_write(const Op& op, std::span<const Arg> args, std::span<const ResultMeta> metas,
                             std::span<const Tensor> targets) {
   const auto is_plain = [](const Tensor& t) {
-    return t.defined() && t->storage && !t->storage->exported() && t.device().is_cpu() && !is_half(t.dtype()) &&
-           !is_sparse(*t);
+    return t.defined() && t->storage && !t->storage->exported() && !is_kept(*t->storage) && t.device().is_cpu() &&
+           !is_half(t.dtype()) && !is_sparse(*t);
   };
   if (op.is(kChecksValues) || !takes(op) || !std::all_of(targets.begin(), targets.end(), is_plain)) return false;
   const Kind kind = kind_of(op, args, metas, true);

@@ -6,6 +6,7 @@
 #include "engine/ops/overlap.h"
 #include "engine/ops/rules.h"
 #include "engine/tensor/epoch.h"
+#include "engine/tensor/kept_bytes.h"
 #include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
@@ -62,6 +63,7 @@ void resize(TensorImpl& t, Dims sizes, MemoryFormat format) {
   const Tensor resized = Tensor::view_of(storage, t.dtype, std::move(sizes), std::move(strides), t.offset);
   storage->mark_inference(t.is_inference());
   become(t, std::move(storage), *resized);
+  before_write(*t.storage);
   t.storage->bump_version();
   check_counts_writes(t);
 }
@@ -197,6 +199,7 @@ Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
              "{} is only implemented on CPU tensors", other ? "map_" : "apply_");
   check(!other || second_operand.sizes() == t.sizes, "map_(): the tensors must have the same shape");
   Dims at(t.sizes.size(), 0);
+  before_write(*t.storage);
   const auto element = [&at](const TensorImpl& of) {
     int64_t offset = 0;
     for (size_t d = 0; d < at.size(); ++d) offset += at[d] * of.strides[d];
@@ -236,6 +239,7 @@ Object become_view(PyObject* self, const char* op_name, const char* node_name, P
   const TensorImpl& from = *impl_of(view.get());
   const autograd::Edge made = autograd::history(tensor_of(view.get()));
   become(*target, target->storage, from);
+  before_write(*target->storage);
   target->storage->bump_version();
   check_counts_writes(*target);
   if (made.node) {
