@@ -6,6 +6,7 @@
 #include "engine/memory/inline_array.h"
 #include "engine/ops/composition.h"
 #include "engine/ops/devices.h"
+#include "engine/ops/draws.h"
 #include "engine/ops/emitter.h"
 #include "engine/ops/halves.h"
 #include "engine/ops/inference.h"
@@ -411,6 +412,23 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
     for (const Tensor& t : made) name_history(op, p.span(), t);
 }
 
+/// Random numbers go by places in memory: for an operand that doesn't lie row by row they are drawn for its dimensions
+/// from outer to inner. False: it lies row by row.
+bool draw_by_places(const Op& op, const Prepared& p, std::vector<Tensor>& results) {
+  static const Op* const permute = find_op("permute");
+  if (!p.args[0].is_tensor()) return false;
+  const Tensor self = p.args[0].tensor();
+  const Dims order = order_of_places(*self);
+  if (order.empty()) return false;
+  const Tensor rows = (*permute)(self, order);
+  InlineArray<Arg, kMaxParams> args(p.count);
+  std::copy(p.span().begin(), p.span().end(), args.data());
+  args[0] = Arg(rows);
+  call(op, {args.data(), p.count}, results);
+  results.back() = in_place_of_rows(results.back(), preserved_strides(*self));
+  return true;
+}
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
@@ -425,6 +443,7 @@ void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results)
   Prepared p(op);
   complete(op, args, p);
   if (op.composite) return call_composite(op, p, results);
+  if (op.is(kDrawsBySizes) && draw_by_places(op, p, results)) return;
   promote(op, p);
   check_complex(op, p);
   if (op.writes) return call_writing(op, p, results);

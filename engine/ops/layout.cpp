@@ -185,6 +185,12 @@ Dims strides_of_copy(const TensorImpl& t, const Arg& memory_format) {
   return t.strides == by_rows ? by_rows : preserved_strides(t);
 }
 
+Dims order_of_places(const TensorImpl& t) {
+  if (t.is_contiguous()) return {};
+  Dims order = from_outer_to_inner(preserved_strides(t));
+  return std::is_sorted(order.begin(), order.end()) ? Dims{} : order;
+}
+
 Tensor in_place_of_rows(const Tensor& rows, const Dims& strides) {
   static const Op* const clone_strided = find_op("clone_strided");
   static const Op* const permute = find_op("permute");

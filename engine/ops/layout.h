@@ -33,6 +33,10 @@ Dims preserved_strides(const TensorImpl& t);
 /// The strides of a copy of `t` in the format that `memory_format`, text or None, names: by default its own, preserved.
 Dims strides_of_copy(const TensorImpl& t, const Arg& memory_format);
 
+/// The dimensions of `t` as its elements lie in memory, from outer to inner: the order in which random numbers are
+/// drawn for it. Empty where that is row by row.
+Dims order_of_places(const TensorImpl& t);
+
 /// A fresh tensor of the sizes of `like`, which lies as strides_of_copy says. `make` makes one of given sizes row by
 /// row; where another order is asked for, it is given the sizes in that order: random numbers go by places in memory.
 template <class Make>

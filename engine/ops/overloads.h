@@ -27,7 +27,7 @@ struct Overload {
 inline constexpr Overload kOverloads[] = {
     {"arange", kFunction, {"arange_to", "arange"}},
     {"argwhere", kFunction | kMethod, {"nonzero"}},
-    {"bernoulli", kFunction | kMethod, {"bernoulli_each", "bernoulli"}},
+    {"bernoulli", kFunction | kMethod, {"bernoulli_each", "bernoulli_fresh"}},
     {"bernoulli_", kMethod, {"bernoulli_by", "bernoulli"}},
     {"bucketize", kFunction, {"bucketize", "bucketize_number"}},
     {"clamp", kFunction | kMethod, {"clamp", "clamp_tensor"}},

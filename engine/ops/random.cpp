@@ -125,11 +125,11 @@ void randperm_host(Args a, Results& out) {
   libraries().draws.permutation(state_of(a[2]), t->data_as<int64_t>(), n);
   out.push_back(dtype == DType::I64 ? t : to_dtype(t, dtype));
 }
-void normal_host(Args a, Results& out) {
+void normal_by_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
   const double mean = a[1].scalar().to_double(), deviation = a[2].scalar().to_double();
   check(deviation >= 0, "normal expects std >= 0.0, but found std {}", deviation);
-  out.push_back(normals(self.sizes(), self.dtype(), a[3], mean, deviation, self.is_contiguous()));
+  out.push_back(normals(self.sizes(), self.dtype(), a[4], mean, deviation, a[3].scalar().to_bool()));
 }
 void uniform_host(Args a, Results& out) {
   const Tensor self = a[0].tensor();
@@ -267,7 +267,10 @@ void rand_like_of(Composition& c) {
 }
 void randn_like_of(Composition& c) {
   const DType dtype = dtype_or(c.arg(1), c.tensor(0).dtype());
-  c.result(made_like(c.tensor(0), c.arg(3), [&](const Dims& sizes) { return randn(sizes, dtype, c.arg(2)); }));
+  const Tensor self = c.tensor(0);
+  const bool by_rows = strides_of_copy(*self, c.arg(3)) == contiguous_strides(self.sizes());
+  c.result(by_rows ? randn(self.sizes(), dtype, c.arg(2))
+                   : normal(empty_like(self, dtype, c.arg(3)), 0.0, 1.0, c.arg(2)));
 }
 void randint_like_of(Composition& c) {
   const Arg low = c.has(1) && c.has(2) ? c.arg(1) : Arg(0),
@@ -275,6 +278,11 @@ void randint_like_of(Composition& c) {
   check_kind(!high.is_none(), ErrorKind::TypeError, "randint_like() missing 1 required positional arguments: \"high\"");
   const DType dtype = dtype_or(c.arg(3), c.tensor(0).dtype());
   c.result(made_like(c.tensor(0), c.arg(4), [&](const Dims& sizes) { return randint(low, high, sizes, dtype); }));
+}
+/// As PyTorch: blocks of numbers are drawn for what lies row by row alone.
+void normal_of(Composition& c) {
+  const Tensor self = c.tensor(0);
+  c.result(normal_by(self, c.arg(1), c.arg(2), self.is_contiguous(), c.arg(3)));
 }
 void normal_sized_of(Composition& c) {
   c.result(normal(empty(c.arg(2), dtype_or(c.arg(3), default_dtype())), c.arg(0), c.arg(1), c.arg(4)));
@@ -312,9 +320,15 @@ std::string_view normal_name(std::span<const Arg> args) {
   if (!args[0].is_tensor()) return "NormalBackward2";
   return args[1].is_tensor() ? "NormalBackward3" : "NormalBackward1";
 }
+/// As PyTorch: a fresh tensor is drawn row by row, whatever self does.
+void bernoulli_fresh_of(Composition& c) { c.result(bernoulli(contiguous(c.tensor(0)), c.arg(1), c.arg(2))); }
 void bernoulli_by_of(Composition& c) {
   const Tensor self = c.tensor(0);
-  const Tensor drawn = bernoulli_each(expand(c.tensor(1), self.sizes()), c.arg(2));
+  const Dims order = order_of_places(*self);
+  const Tensor p = expand(c.tensor(1), self.sizes());
+  const Tensor drawn = order.empty()
+                           ? bernoulli_each(p, c.arg(2))
+                           : in_place_of_rows(bernoulli_each(permute(p, order), c.arg(2)), preserved_strides(*self));
   c.result(drawn.dtype() == self.dtype() ? drawn : to_dtype(drawn, self.dtype()));
 }
 void random_to_of(Composition& c) { c.result(random_range(c.arg(0), 0, c.arg(1), c.arg(2))); }
@@ -396,9 +410,24 @@ const Op randint_like{{.name = "randint_like",
                        .flags = kFunction | kFactory | kNoGradient | kMovesBytes,
                        .composite = randint_like_of,
                        .samples = {{"randn(2, 3), 0, 9", "float", false}, {"randn(2, 3), 9", "float", false}}}};
-const Op normal{overwriting("normal",
-                            "(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
-                            "Normal numbers.", "terra.zeros(2).normal_().shape", normal_host, "randn(20), 1.0, 2.0")};
+const Op normal_by{
+    {.name = "normal_by",
+     .signature = "(Tensor self, float mean, float std, bool blocks, *, Generator? generator=None) -> Tensor",
+     .doc = "Normal numbers in the shape of self, drawn in blocks of 16 or in pairs.",
+     .example = "",
+     .flags = kHost | kRandom | kDrawsBySizes | kComplex,
+     .shape = rules::like_first,
+     .host = normal_by_host,
+     .gradient = zero_gradient,
+     .samples = {{"randn(20), 1.0, 2.0, True", "float", false}}}};
+const Op normal{{.name = "normal",
+                 .signature = "(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor",
+                 .doc = "Normal numbers.",
+                 .example = "terra.zeros(2).normal_().shape",
+                 .flags = kInPlace | kMovesBytes,
+                 .composite = normal_of,
+                 .grad_fn = "NormalBackward0",
+                 .samples = {{"randn(20), 1.0, 2.0", "float", false}}}};
 const Op normal_sized{{.name = "normal_sized",
                        .signature =
                            "(float mean, float std, int[] size, *, dtype? dtype=None, Generator? generator=None) -> "
@@ -434,6 +463,13 @@ const Op exponential{overwriting("exponential", "(Tensor self, float lambd=1, *,
 const Op bernoulli{overwriting("bernoulli", "(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
                                "1 with probability p, else 0.", "terra.zeros(2).bernoulli_(0.3).shape", bernoulli_host,
                                "randn(5), 0.3")};
+const Op bernoulli_fresh{{.name = "bernoulli_fresh",
+                          .signature = "(Tensor self, float p=0.5, *, Generator? generator=None) -> Tensor",
+                          .doc = "1 with probability p, else 0, in the shape of self.",
+                          .example = "",
+                          .flags = kMovesBytes,
+                          .composite = bernoulli_fresh_of,
+                          .samples = {{"randn(5), 0.3", "float", false}}}};
 const Op bernoulli_each{{.name = "bernoulli_each",
                          .signature = "(Tensor self, *, Generator? generator=None) -> Tensor",
                          .doc = "1 with the probability that each element of self gives, else 0.",

@@ -14,7 +14,7 @@ EXPECTED = (RuntimeError, ValueError, TypeError, IndexError, OverflowError, Memo
 MOST_COMPARED = 4096
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 4e-2, "bfloat16": 2e-1, "complex128": 1e-9}
 SHOW_STORAGE = {"as_strided"}  # how their operand lies is part of the result
-DRAW_AS_IT_LIES = {"rand_like", "randn_like", "randint_like"}  # numbers go by places in memory
+DRAW_AS_IT_LIES = {"bernoulli_by", "dropout", "normal", "rand_like", "randn_like", "randint_like"}  # numbers go by places in memory
 UNHOLDABLE = "1e+300"  # by float32
 # A matrix that loses its rank has gradients that are rounding errors divided by rounding errors.
 NOISY_GRADIENTS = {"linalg_lstsq", "linalg_polar", "linalg_qr", "linalg_svd", "linalg_tensorinv", "pinverse", "qr", "qr_columns", "svd"}

@@ -117,6 +117,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     x = input.clone() if inplace else input  # backward reads the values from before the write
+    if training:
+        x = x.contiguous()
     kinked = C._ops.kinked(x)
     result = kinked * C._ops.rrelu_noise(x, lower, upper) if training else C.where(x > 0, kinked, kinked * ((lower + upper) / 2))
     return C._ops.named(input.copy_(result) if inplace else result, "RreluWithNoiseBackward0")
@@ -156,7 +158,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         import warnings
 
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    gumbels = -C.empty_like(logits).exponential_().log()
+    gumbels = -C.empty_like(logits, memory_format=C.contiguous_format).exponential_().log()
     soft = softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft

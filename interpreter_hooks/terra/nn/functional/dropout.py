@@ -26,6 +26,11 @@ def dropout(input, p=0.5, training=True, inplace=False):
     return records.dropout(input, p, training)
 
 
+def _per_channel(make, input):
+    """A tensor of one entry for each of the first two dimensions, made by `make`."""
+    return make([*input.shape[:2], *([1] * (input.dim() - 2))], device=input.device, dtype=input.dtype)
+
+
 def _feature_dropout(input, p, training, inplace):
     """Whole channels are dropped: one draw per entry of the first two dimensions."""
     _check(p)
@@ -33,11 +38,7 @@ def _feature_dropout(input, p, training, inplace):
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if not training or p == 0:
         return input
-    shape = [*input.shape[:2], *([1] * (input.dim() - 2))]
-    if p == 1:
-        noise = C.zeros(shape, device=input.device, dtype=input.dtype)
-    else:
-        noise = C.empty(shape, device=input.device, dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
+    noise = _per_channel(C.zeros, input) if p == 1 else _per_channel(C.empty, input).bernoulli_(1 - p).div_(1 - p)
     return input.mul_(noise) if inplace else input * noise
 
 
@@ -87,22 +88,23 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     return _feature_dropout(input, p, training, inplace)
 
 
-def _alpha(input, p, training, inplace, shape):
-    """Dropped values become SELU's negative limit; scale and shift keep mean 0 and variance 1."""
+def _alpha(input, p, training, inplace, fresh):
+    """Dropped values become SELU's negative limit; scale and shift keep mean 0 and variance 1. What is dropped is drawn
+    into fresh()."""
     _check(p)
     if not training or p == 0:
         return input
     if p == 1:
         return input.mul_(0) if inplace else input * 0
-    keep = C.empty(shape, device=input.device, dtype=input.dtype).bernoulli_(1 - p)
+    keep = fresh().bernoulli_(1 - p)
     scale = 1.0 / ((ALPHA * ALPHA * p + 1) * (1 - p)) ** 0.5
     result = input * (keep * scale) + ((1 - keep) * (ALPHA * scale) - ALPHA * scale * p)
     return input.copy_(result) if inplace else result
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
-    return _alpha(input, p, training, inplace, input.shape)
+    return _alpha(input, p, training, inplace, lambda: C.empty_like(input))
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
-    return _alpha(input, p, training, inplace, [*input.shape[:2], *([1] * (input.dim() - 2))])
+    return _alpha(input, p, training, inplace, lambda: _per_channel(C.empty, input))
