@@ -37,7 +37,8 @@ std::string history_name(const Tensor& t) {
 /// "tensor(" + elements + what else there is to know, in as few lines as fit.
 std::string tensor_text(PyObject* self) {
   const TensorImpl& t = *impl_of(self);
-  std::string text = is_plain_tensor_type(Py_TYPE(self)) ? "tensor(" : std::string(_PyType_Name(Py_TYPE(self))) + "(";
+  const bool is_plain = is_plain_tensor_type(Py_TYPE(self));
+  std::string text = is_plain ? "tensor(" : std::string(_PyType_Name(Py_TYPE(self))) + "(";
   const size_t indent = text.size();
   std::vector<std::string> suffixes;
   if (!t.device.is_cpu()) suffixes.push_back("device='" + to_string(t.device) + "'");
@@ -72,7 +73,8 @@ std::string tensor_text(PyObject* self) {
       last_line += suffix.size() + 2;
     }
   }
-  return text + ")";
+  text += ")";
+  return is_plain || !PyType_IsSubtype(Py_TYPE(self), parameter_type) ? text : "Parameter(" + text + ")";
 }
 
 Object text_object(const std::string& text) { return owned(PyUnicode_FromStringAndSize(text.data(), text.size())); }

@@ -136,7 +136,7 @@ def _parameters_of(kind):
     members["__init__"] = lambda self, *args, **kwargs: None  # Parameter() calls it once more on what is made already
     members["__torch_function__"] = classmethod(__torch_function__)
     if kind.__repr__ is C.Tensor.__repr__:
-        members["__repr__"] = lambda self: f"Parameter({C.Tensor.__repr__(self)})"
+        members["__repr__"] = C.Tensor.__repr__
     return type(kind)(kind.__name__, (kind, Parameter), members)
 
 

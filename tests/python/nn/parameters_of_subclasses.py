@@ -66,7 +66,7 @@ y = layer(torch.ones(1, 2))
 y.sum().backward()
 items.append(("in a layer", [type(y).__name__, y.tolist(), layer.weight.grad.tolist()]))
 own = Own(torch.ones(2))
-items.append(("own", [type(own).__name__, isinstance(own, nn.Parameter)]))
+items.append(("own", [type(own).__name__, isinstance(own, nn.Parameter), repr(own), str(own)]))
 try:
     nn.Parameter(own)
 except RuntimeError as error:
