@@ -132,11 +132,17 @@ def _letter(number):
     return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
 
 
-def einsum(equation, *operands):
+def spread(equation, *operands):
+    """The arguments of einsum() in the form that all others are brought to: an equation, and each operand on its own."""
     if isinstance(equation, C.Tensor):
         equation, operands = _from_sublists((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = tuple(operands[0])
+        operands = operands[0]
+    return equation, *operands
+
+
+def einsum(equation, *operands):
+    equation, *operands = spread(equation, *operands)
     spelled, output = parse(equation, operands)
     sizes = _check_sizes(operands, spelled)
     pairs = [_diagonals(t, s) for t, s in zip(operands, spelled)]

@@ -7,6 +7,8 @@ import sys
 
 import _terra_C as C
 
+from . import _einsum
+
 # Written in Python here, and built into PyTorch: arguments go on as they come.
 BUILT_IN = frozenset((
     "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu_", "conv1d", "conv2d", "conv3d", "conv_tbc", "elu_", "hardtanh_",
@@ -33,6 +35,7 @@ OF_TENSORS = {
     "istft": "input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, "
     "length=None, return_complex=False",
 }  # fmt: skip
+SPREAD = {"einsum": _einsum.spread}
 OF_METHODS = {
     "__array__": "self, dtype=None", "__deepcopy__": "self, memo", "__format__": "self, format_spec", "__len__": "self",
     "__rdiv__": "self, other", "__rfloordiv__": "self, other", "__rlshift__": "self, other", "__rmatmul__": "self, other",
@@ -47,10 +50,10 @@ OF_INITIALISERS = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
 
 class Form:
     """`place`: where PyTorch has the function. `parameters`: as in a lambda, else those of the function. `named`: all go by
-    keyword."""
+    keyword. `spread`: brings the arguments to the form in which they are handed on."""
 
-    def __init__(self, function, place, parameters=None, named=False):
-        self.function, self.place, self.parameters, self.named = function, place, parameters, named
+    def __init__(self, function, place, parameters=None, named=False, spread=None):
+        self.function, self.place, self.parameters, self.named, self.spread = function, place, parameters, named, spread
 
     @functools.cached_property
     def signature(self):
@@ -60,7 +63,7 @@ class Form:
 def arranged(form, args, kwargs):
     """(args, kwargs) as they are handed on; None where the function doesn't take them."""
     try:
-        bound = form.signature.bind(*args, **kwargs)
+        bound = form.signature.bind(*(form.spread(*args) if form.spread else args), **kwargs)
     except TypeError:
         return None
     bound.apply_defaults()
@@ -90,7 +93,7 @@ def form_of(function):
     if name in OF_METHODS and vars(C.Tensor).get(name) is function:
         return Form(function, "torch._tensor", OF_METHODS[name])
     if name in OF_TENSORS and _found("", name, function):
-        return Form(function, "torch.functional", OF_TENSORS[name])
+        return Form(function, "torch.functional", OF_TENSORS[name], spread=SPREAD.get(name))
     if name in OF_INITIALISERS and _found(".nn.init", name, function):
         return Form(function, "torch.nn.init", named=True)
     if name in BUILT_IN or not (name in OF_LAYERS or isinstance(function, C.Overridable)):

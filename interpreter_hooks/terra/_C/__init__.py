@@ -24,6 +24,10 @@ def _get_tracing_state():
     return None
 
 
+def _is_tracing():
+    return False
+
+
 def _get_default_device():
     from .._settings import get_default_device
 
