@@ -30,6 +30,9 @@ import torch; from torch._utils import _rebuild_tensor_v2 as r; x = torch.arange
 from torch._utils import ExceptionWrapper, _get_device_index; assert _get_device_index(3) == 3
 from torch._jit_internal import boolean_dispatch, List, Optional, Final, _overload_method, BroadcastingList2; from torch.jit.annotations import BroadcastingList3
 import torch; from torch._jit_internal import boolean_dispatch as b; f = b("x", 1, False, lambda a, x=False: 1, lambda a, x=False: 2, __name__, "f"); assert (f(0), f(0, True), f(0, x=True), f.__name__) == (2, 1, 1, "f")
+import torch; assert torch._C._is_tracing() is torch.jit.is_tracing() is False
+import torch; from torch.nn.utils._named_member_accessor import swap_tensor as s; m = torch.nn.Linear(2, 1); w = m.weight; assert s(m, "weight", torch.ones(1, 2)) is w and m.weight.sum() == 2 and "weight" in m._parameters
+import torch; from torch.nn.utils._named_member_accessor import NamedMemberAccessor as N; n = N(torch.nn.Sequential(torch.nn.Linear(2, 1))); n.set_tensor("0.bias", torch.ones(1)); assert n.get_tensor("0.bias") == 1 and n.check_keys(["0.bias", "x"]) == (["0.weight"], ["x"])
 import torch; from torch._tensor import Tensor; assert Tensor is torch.Tensor is torch._C.TensorBase
 import torch; torch._C._jit_set_profiling_executor(False); torch._C._jit_set_profiling_mode(False); torch._C._jit_override_can_fuse_on_gpu(True); torch._C._jit_set_nvfuser_enabled(True)
 import torch; x = torch.ones(2, 3); assert torch._C._nn.gelu(x).shape == x.shape and torch._C._nn.linear(x, x).tolist() == [[3, 3], [3, 3]] and torch._C._nn.softplus(x)[0, 0] > 1
