@@ -127,5 +127,9 @@ def compiled_with_cxx11_abi():
 
 def _assert(condition, message):
     """assert as a function, which a graph can call."""
+    if not isinstance(condition, C.Tensor) and C._has_torch_function((condition,)):
+        from .overrides import handle_torch_function
+
+        return handle_torch_function(_assert, (condition,), condition, message)
     if not condition:
         raise AssertionError(message)

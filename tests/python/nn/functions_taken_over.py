@@ -72,6 +72,7 @@ calls = {
     "options by position": lambda: F.dropout(a, 0.3, False),
     "options by name": lambda: F.dropout(a, inplace=True),
     "a list of operands": lambda: torch.einsum("ij,jk", [a, a]),
+    "a condition": lambda: torch._assert(a, "text"),
     "required by name": lambda: F.mse_loss(target=a, input=1),
     "the second alone": lambda: F.cross_entropy(torch.ones(1), a),
     "an option alone": lambda: F.cross_entropy(torch.ones(1), torch.ones(1), weight=a),
