@@ -93,6 +93,16 @@ def _get_available_device_type():
     return None
 
 
+def _get_device_module(device_type):
+    """The part of the package for a kind of device."""
+    import terra
+
+    module = getattr(terra, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return module
+
+
 def _get_all_device_indices():
     return []
 

@@ -72,7 +72,21 @@ def is_namedtuple(obj):
 is_namedtuple_instance = is_namedtuple
 
 
+def is_structseq_class(cls):
+    """Whether it is a class of tuples with names that C code has made, like time.struct_time and torch.return_types.max."""
+    counts = ("n_fields", "n_sequence_fields", "n_unnamed_fields")
+    return isinstance(cls, type) and cls.__bases__ == (tuple,) and all(isinstance(getattr(cls, n, None), int) for n in counts)
+
+
 def is_structseq(obj):
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_instance(obj):
+    return is_structseq_class(type(obj))
+
+
+def _is_result(obj):
     """A result of several tensors, such as that of torch.max."""
     return type(obj).__module__ == "torch.return_types"
 
@@ -190,7 +204,7 @@ def _namedtuple_unflatten(values, context):
 
 def _node_of(tree):
     found = SUPPORTED_NODES.get(type(tree))
-    return found or (_NAMED if is_namedtuple(tree) else _RESULT if is_structseq(tree) else None)
+    return found or (_NAMED if is_namedtuple(tree) else _RESULT if _is_result(tree) else None)
 
 
 class TreeSpec:

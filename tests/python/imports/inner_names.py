@@ -30,6 +30,8 @@ import torch; from torch._utils import _rebuild_tensor_v2 as r; x = torch.arange
 from torch._utils import ExceptionWrapper, _get_device_index; assert _get_device_index(3) == 3
 from torch._jit_internal import boolean_dispatch, List, Optional, Final, _overload_method, BroadcastingList2; from torch.jit.annotations import BroadcastingList3
 import torch; from torch._jit_internal import boolean_dispatch as b; f = b("x", 1, False, lambda a, x=False: 1, lambda a, x=False: 2, __name__, "f"); assert (f(0), f(0, True), f(0, x=True), f.__name__) == (2, 1, 1, "f")
+import time, torch; from torch.utils._pytree import is_structseq_class as c, is_structseq as b, is_structseq_instance as a; t = time.localtime(); r = torch.ones(2).max(0); assert a(t) and b(t) and c(type(t)) and b(r) and not a((1,)) and not a(tuple)
+import torch; from torch._utils import _get_device_module as g; assert g("cuda") is torch.cuda and g("cpu") is torch.cpu
 import torch; assert torch._C._is_tracing() is torch.jit.is_tracing() is False
 import torch; from torch.nn.utils._named_member_accessor import swap_tensor as s; m = torch.nn.Linear(2, 1); w = m.weight; assert s(m, "weight", torch.ones(1, 2)) is w and m.weight.sum() == 2 and "weight" in m._parameters
 import torch; from torch.nn.utils._named_member_accessor import NamedMemberAccessor as N; n = N(torch.nn.Sequential(torch.nn.Linear(2, 1))); n.set_tensor("0.bias", torch.ones(1)); assert n.get_tensor("0.bias") == 1 and n.check_keys(["0.bias", "x"]) == (["0.weight"], ["x"])
