@@ -94,8 +94,10 @@ Tensor Tensor::symbolic(TensorMeta meta, std::unique_ptr<Symbol> symbol) {
 }
 
 void TensorImpl::destroy(TensorImpl* impl) {
-  if (impl->keeps_owner) owner_hooks().release_owner(impl->owner);
-  delete impl;
+  if (impl->keeps_owner)
+    owner_hooks().release_owner(impl->owner);
+  else
+    delete impl;
 }
 
 bool TensorImpl::is_contiguous() const {

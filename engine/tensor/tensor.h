@@ -33,8 +33,8 @@ struct Symbol {
   virtual bool is_sole() const { return true; }
 };
 
-/// The host language's one object for a tensor. The engine only keeps the pointer; `release_owner` is called when a
-/// tensor dies that kept its object alive.
+/// The host language's one object for a tensor. The engine only keeps the pointer. When the last reference goes to a
+/// tensor that keeps its object alive, `release_owner` gives the tensor to the object, which lets go of it in its time.
 struct OwnerHooks {
   void (*release_owner)(void* owner) = nullptr;
 };

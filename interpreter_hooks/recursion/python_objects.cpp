@@ -1,5 +1,6 @@
 #include "interpreter_hooks/recursion/python_objects.h"
 
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/tensor/scalars.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "recursive/ir/host.h"
@@ -14,9 +15,7 @@ using hooks::owned;
 /// With the interpreter, on whatever thread.
 template <void (*F)(PyObject*)>
 void with_interpreter(void* object) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  F(static_cast<PyObject*>(object));
-  PyGILState_Release(state);
+  if (const hooks::InterpreterLock lock; lock) F(static_cast<PyObject*>(object));
 }
 void retain(PyObject* object) { Py_INCREF(object); }
 void release(PyObject* object) { Py_DECREF(object); }

@@ -15,6 +15,7 @@
 #include "interpreter_hooks/bindings/autograd/node_object.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 namespace terra::hooks {
@@ -39,19 +40,7 @@ class FunctionNode final : public NodeWithContext {
         context_(Object::share(context)) {}
 
   /// The last reference may go on any thread.
-  ~FunctionNode() override {
-    if (!Py_IsInitialized()) {
-      static_cast<void>(backward_.release());
-      static_cast<void>(release_.release());
-      static_cast<void>(context_.release());
-      return;
-    }
-    const PyGILState_STATE state = PyGILState_Ensure();
-    backward_ = {};
-    release_ = {};
-    context_ = {};
-    PyGILState_Release(state);
-  }
+  ~FunctionNode() override { let_go(backward_, release_, context_); }
 
   std::string name() const override { return name_; }
   Borrowed context() const override { return context_.get(); }

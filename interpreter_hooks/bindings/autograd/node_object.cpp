@@ -10,6 +10,7 @@
 #include "engine/autograd/spent_node.h"
 #include "interpreter_hooks/bindings/autograd/gradient_hooks.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
@@ -66,10 +67,7 @@ Object variable(PyObject* self, void*) {
 
 /// Nodes go on whatever thread lets go of them last.
 void drop_dict(void* dict) {
-  if (!Py_IsInitialized()) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(static_cast<PyObject*>(dict));
-  PyGILState_Release(state);
+  if (const InterpreterLock lock; lock) Py_DECREF(static_cast<PyObject*>(dict));
 }
 
 /// A dict of the program's, which is there as long as the node.

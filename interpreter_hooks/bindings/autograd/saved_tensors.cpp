@@ -5,6 +5,7 @@
 #include "engine/autograd/saved.h"
 #include "engine/errors/errors.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 
 namespace terra::hooks {
@@ -27,17 +28,7 @@ void observe_hooks() {
 class PackedObject final : public autograd::Packed {
  public:
   PackedObject(Object content, Object unpack) : content_(std::move(content)), unpack_(std::move(unpack)) {}
-  ~PackedObject() override {
-    if (!Py_IsInitialized()) {
-      static_cast<void>(content_.release());
-      static_cast<void>(unpack_.release());
-      return;
-    }
-    const PyGILState_STATE state = PyGILState_Ensure();
-    content_ = {};
-    unpack_ = {};
-    PyGILState_Release(state);
-  }
+  ~PackedObject() override { let_go(content_, unpack_); }
 
   Tensor unpack() const override {
     observe_hooks();

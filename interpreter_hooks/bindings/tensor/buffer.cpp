@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "engine/errors/errors.h"
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/tensor/construction.h"
 
 namespace terra::hooks {
@@ -20,11 +21,7 @@ constexpr struct {
 /// Runs when the last tensor of the memory goes, on whatever thread.
 void release_view(void* context) {
   auto* view = static_cast<Py_buffer*>(context);
-  if (Py_IsInitialized()) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(view);
-    PyGILState_Release(state);
-  }
+  if (const InterpreterLock lock; lock) PyBuffer_Release(view);
   delete view;
 }
 

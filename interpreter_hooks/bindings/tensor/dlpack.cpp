@@ -6,6 +6,7 @@
 #include "engine/ops/convert.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/tensor/construction.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
@@ -86,9 +87,8 @@ M* lend(Tensor tensor) {
                          .byte_offset = 0};
   lent->managed.context = lent;
   lent->managed.release = [](M* managed) {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const InterpreterLock lock;
     delete static_cast<Lent<M>*>(managed->context);
-    PyGILState_Release(state);
   };
   return &lent->managed;
 }
@@ -160,9 +160,7 @@ Object taken(PyObject* capsule, const char* used_name) {
   const auto release = [](void* context) {
     auto* held = static_cast<M*>(context);
     if (!held->release) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    held->release(held);
-    PyGILState_Release(state);
+    if (const InterpreterLock lock; lock) held->release(held);
   };
   Ref<Storage> storage = Storage::wrap(static_cast<char*>(a.data) + a.byte_offset, bytes, release, managed);
   storage->mark_fixed();

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "interpreter_hooks/bindings/interpreter_lock.h"
 #include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
 #include "interpreter_hooks/cpython/collector.h"
@@ -135,13 +136,25 @@ PyObject* get_hooks(PyObject* self, void*) {
   return Py_NewRef(hooks ? hooks : Py_None);
 }
 
-/// The engine's last reference to a tensor that keeps its object went, on whatever thread.
+/// Turns the ownership around again; the object takes over a reference to the impl.
+void take_back(PyObject* owner) {
+  impl_of(owner)->keeps_owner = false;
+  if (!is_plain_tensor_type(Py_TYPE(owner))) terra_rearm_finalizer(owner);
+}
+
+/// The engine's last reference to a tensor that keeps its object went, on whatever thread: nobody but the object has
+/// the tensor, and it dies unless Python has found it again by a weak reference or the collector.
 void release_owner(void* owner) {
-  if (!Py_IsInitialized()) return;
-  PyGILState_STATE state = PyGILState_Ensure();
-  tensor_object(static_cast<PyObject*>(owner))->impl = nullptr;
-  Py_DECREF(static_cast<PyObject*>(owner));
-  PyGILState_Release(state);
+  const InterpreterLock lock;
+  if (!lock) return;
+  auto* object = static_cast<PyObject*>(owner);
+  TensorImpl* impl = impl_of(object);
+  if (impl->use_count() == 0) impl->retain();  // dropped to nothing, or the last one as it was: now the object's
+  if (Py_REFCNT(object) > 1 || impl->use_count() > 1)
+    take_back(object);
+  else
+    impl->keeps_owner = false;  // its finalizer has run already
+  Py_DECREF(object);
 }
 
 PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs), READONLY, nullptr},
@@ -172,9 +185,8 @@ PyObject* wrap(Tensor&& tensor) {
   if (!impl->owner) return allocate(tensor_type, std::move(tensor));
   auto* owner = static_cast<PyObject*>(impl->owner);
   if (!impl->keeps_owner) return Py_NewRef(owner);
-  impl->keeps_owner = false;
+  take_back(owner);
   impl->retain();
-  if (!is_plain_tensor_type(Py_TYPE(owner))) terra_rearm_finalizer(owner);
   return owner;  // the reference that the impl held
 }
 

@@ -5,7 +5,8 @@
 //   object -> impl   (the usual one) the object holds a strong reference; impl->owner is borrowed;
 //   impl -> object   (impl->keeps_owner) Python has let go of an object with state (attributes, weak references, a
 //                    subclass) while C++ still holds the tensor: the impl owns the object, whose `impl` is borrowed.
-// The second turns into the first again when the tensor is handed to Python.
+// The second turns into the first again when the tensor is handed to Python, and when C++ lets go of it: an object that
+// Python finds by a weak reference or the collector has its tensor for as long as it lives.
 #pragma once
 #include "engine/tensor/tensor.h"
 #include "interpreter_hooks/bindings/entry.h"
