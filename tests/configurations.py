@@ -28,7 +28,7 @@ CONFIGURATIONS = [
 
 # (build folder, expression for the names of tests that run under its terra-run)
 SANITIZED_PROGRAMS = [
-    ("asan", r"(semantics|errors|python/capture/(?!memory))"),
+    ("asan", r"(semantics|errors|python/(autograd|capture|recursive|tensor)/(?!memory\.|leaks))"),
     ("tsan", r"(python/capture/(guest|threads)|semantics/(guest|watchers|tensors|optimizers))"),
 ]
 
