@@ -29,6 +29,13 @@ Tensor CallDag::External::on_tape() const {
   return has_it ? tensor : with_history(given, autograd::gradient_edge(tensor));
 }
 
+Tensor CallDag::External::on_tape(const Ref<Storage>& bytes) const {
+  const Ref<Storage> own = Storage::apart(bytes);
+  while (own->version() < version) own->bump_version();
+  const Tensor made = Tensor::view_of(own, given.dtype(), given.sizes(), given.strides(), given->offset);
+  return tensor.requires_grad() ? with_history(made, autograd::gradient_edge(tensor)) : made;
+}
+
 CallDag::Uses CallDag::uses() const {
   Uses made;
   made.first.assign(results.size() + 1, 0);

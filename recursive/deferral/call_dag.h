@@ -46,14 +46,15 @@ struct CallDag {
     uint32_t writes;
     bool wants_gradient = false;
 
-    bool is_written() const { return given->version() != version; }
-    /// Also by writes that count no version (x.data): calls made again would get something else.
-    bool is_changed() const { return given->storage->writes() != writes; }
+    /// By writes of any kind, also those that count no version (x.data).
+    bool is_written() const { return given->storage->writes() != writes; }
     /// The history that it has now stays, whatever is written to the tensor; which may come to be computed from results
     /// of the calls, and would keep them alive.
     void keep_history();
     /// What the calls got, with the history that it has.
     Tensor on_tape() const;
+    /// The same of other memory: `bytes` as many as there were. It counts as many versions as the tensor had then.
+    Tensor on_tape(const Ref<Storage>& bytes) const;
   };
 
   std::vector<Kind> kinds;

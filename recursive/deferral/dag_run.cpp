@@ -120,47 +120,19 @@ void DagRun::bind_shared(uint32_t kind) {
   }
 }
 
-void DagRun::show(uint32_t result, Ref<Storage> storage) {
-  shown_.resize(dag_.results.size());
-  shown_[result] = std::move(storage);
-}
-
-uint32_t DagRun::version_of(uint32_t result) const {
-  return result < shown_.size() && shown_[result] ? shown_[result]->version() : 0;
-}
-
-bool DagRun::reads_result(uint32_t kind, uint32_t output) const {
-  const StagedPath& s = staged(kind);
-  return s.is_read_backward(s.output(JointOutput::Kind::Result, output));
-}
-
-std::vector<CallDag::Operand> DagRun::written() const {
-  std::vector<CallDag::Operand> found;
-  const bool any_result =
-      std::any_of(shown_.begin(), shown_.end(), [](const auto& s) { return s && s->version() > 0; });
-  const bool any_tensor =
-      std::any_of(dag_.tensors.begin(), dag_.tensors.end(), [](const auto& t) { return t.is_written(); });
-  if (!any_result && !any_tensor) return found;
-  for (size_t c = dag_.calls.size(); c-- > 0;) {
-    const CallDag::Call& call = dag_.calls[c];
-    const auto outputs = static_cast<uint32_t>(dag_.graph_of(call).outputs().size());
-    bool reached = false;
-    for (uint32_t o = 0; o < outputs; ++o) reached = reached || reached_[call.results + o];
-    if (!reached) continue;
-    for (uint32_t o = 0; o < outputs; ++o)
-      if (version_of(call.results + o) > 0 && reads_result(call.kind, o)) found.push_back({call.results + o, kNone});
-    const StagedPath& s = staged(call.kind);
-    for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
-      const JointInput::Kind from = s.joint.inputs[i].kind;
-      if (from == JointInput::Kind::Tangent || from == JointInput::Kind::Result ||
-          !s.is_read_backward(s.joint.graph.inputs[i]))
-        continue;
-      const CallDag::Operand& given = dag_.operand(call, s.joint.inputs[i].index);
-      if (given.tensor != kNone && dag_.tensors[given.tensor].is_written()) found.push_back(given);
-      if (given.result != kNone && version_of(given.result) > 0) found.push_back(given);
-    }
+bool DagRun::is_any_input_written() const {
+  for (const CallDag::Call& call : dag_.calls) {
+    if (!is_reached(call)) continue;
+    for (uint32_t i = 0; i < dag_.graph_of(call).inputs().size(); ++i)
+      if (const uint32_t t = dag_.operand(call, i).tensor; t != kNone && dag_.tensors[t].is_written()) return true;
   }
-  return found;
+  return false;
+}
+
+bool DagRun::is_reached(const CallDag::Call& call) const {
+  for (uint32_t o = 0; o < dag_.graph_of(call).outputs().size(); ++o)
+    if (reached_[call.results + o]) return true;
+  return false;
 }
 
 Ref<Storage> DagRun::copy_of(uint32_t result) const {
@@ -429,20 +401,14 @@ std::vector<Tensor> DagRun::backward(const std::vector<Tensor>& tangents, bool& 
   return gradients;
 }
 
-std::vector<bool> DagRun::reads_saved(const std::vector<Tensor>& tangents) {
+std::vector<bool> DagRun::reached(const std::vector<Tensor>& tangents) {
   find_reached(tangents);
-  std::vector<bool> reads(dag_.calls.size(), false);
-  for (uint32_t r = 0; r < dag_.results.size(); ++r) {
-    const uint32_t call = dag_.results[r].call;
-    if (reached_[r] && saves(call)) reads[call] = true;
-  }
-  return reads;
+  std::vector<bool> reached;
+  for (const CallDag::Call& call : dag_.calls) reached.push_back(is_reached(call));
+  return reached;
 }
 
-void DagRun::release() {
-  memory_.clear();
-  shown_.clear();
-}
+void DagRun::release() { memory_.clear(); }
 
 /// Adds up what has arrived at tensors from outside.
 void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {

@@ -17,18 +17,14 @@ class DagRun {
   void forward();
   /// A new tensor with what a call has made.
   Ref<Storage> copy_of(uint32_t result) const;
-  /// The program has the result there: what it writes, it writes to what the call, and those that use it, have saved.
-  void show(uint32_t result, Ref<Storage> storage);
-  /// How often the program has written to a result.
-  uint32_t version_of(uint32_t result) const;
-  /// What a pass backward for the calls reached (reads_saved) would read and that was written since, the last first.
-  std::vector<CallDag::Operand> written() const;
   /// Tangents by result, undefined where none arrives. Gradients by tensor of the dag, undefined where nothing arrives.
   /// May come several times, while nothing that it reads was written. Rows that no tangent
   /// reaches are computed with zeros: `exact` is false where that shows, since zero times infinity is no zero.
   std::vector<Tensor> backward(const std::vector<Tensor>& tangents, bool& exact);
-  /// By call: that pass would read what the call has saved.
-  std::vector<bool> reads_saved(const std::vector<Tensor>& tangents);
+  /// By call: that pass would go through it.
+  std::vector<bool> reached(const std::vector<Tensor>& tangents);
+  /// Whether somebody has written what a call got that is reached.
+  bool is_any_input_written() const;
   /// Frees what calls have made and saved: there is no pass backward any more.
   void release();
   bool is_released() const { return memory_.empty(); }
@@ -52,7 +48,6 @@ class DagRun {
   uint32_t rows(uint32_t kind) const { return static_cast<uint32_t>(schedule_.kinds[kind].order.size()); }
   void allocate(uint32_t kind, bool backward);
   void bind_shared(uint32_t kind);
-  bool reads_result(uint32_t kind, uint32_t output) const;
   void run(uint32_t kind, Moment m, uint32_t first, uint32_t count);
   void run_rows(uint32_t kind, Segment& segment, uint32_t first, uint32_t count);
   void gather_inputs(uint32_t kind, Moment m, uint32_t first, uint32_t count);
@@ -63,6 +58,7 @@ class DagRun {
   const char* result_row(uint32_t result) const;
   const char* gradient_row(uint32_t call, uint32_t input) const;
   void find_reached(const std::vector<Tensor>& tangents);
+  bool is_reached(const CallDag::Call& call) const;
   bool reaches(const CallDag::Call& call, uint32_t input) const;
   bool reaches_look_up(const CallDag::Call& call, const JointOutput& looked_up) const;
   bool reaches_any(uint32_t kind, uint32_t input) const;
@@ -77,7 +73,6 @@ class DagRun {
   CallDag::Uses uses_;
   std::vector<Memory> memory_;                           // by kind
   const std::vector<Tensor>* tangents_ = nullptr;        // of the pass that runs
-  std::vector<Ref<Storage>> shown_;                      // by result, those that the program has; or empty
   std::vector<bool> reached_;                            // of it, by result: a tangent arrives
   std::vector<bool> kind_reached_;                       // and by kind: at any of its results
   mutable std::map<const TensorImpl*, Tensor> rows_of_;  // contiguous copies of tensors that calls get

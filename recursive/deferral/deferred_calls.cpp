@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/saved.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/tensor/sparse.h"
@@ -192,7 +193,7 @@ void DeferredCalls::run() {
   for (uint32_t r = 0; r < made_.size(); ++r)
     if (made_[r].storage->use_count() > 1) {
       made_[r].storage->deliver(run->copy_of(r));
-      if (has_gradients) run->show(r, made_[r].storage);
+      if (has_gradients) show(r, made_[r].storage);
     }
   DeferralCounts& counts = deferral_counts();
   ++counts.settled;
@@ -200,38 +201,80 @@ void DeferredCalls::run() {
   counts.widest = std::max<uint64_t>(counts.widest, dag_.calls.size());
   for (uint32_t k = 0; k < dag_.kinds.size(); ++k)
     dag_.kinds[k].graph->count(dag_.kinds[k].calls.size(), run->batches_of(k));
-  if (has_gradients) run_ = std::move(run);
+  if (!has_gradients) return;
+  run_ = std::move(run);
+  for (const CallDag::External& t : dag_.tensors) kept_.keep(t.given->storage);
 }
 
 /// Call by call, op by op.
 void DeferredCalls::run_plainly() {
   const GradMode mode(node_ != nullptr);
-  std::vector<Tensor> results = play();
+  autograd::FoldedNode::StandIns memory;
+  std::vector<Tensor> results = play({}, memory);
   for (uint32_t r = 0; r < made_.size(); ++r) {
     if (!made_[r].storage->deferral() || made_[r].storage->use_count() == 1) continue;
     const GradMode off(false);
     const Tensor copy = (*find_op("clone"))(results[r], "contiguous_format");
     made_[r].storage->deliver(copy->storage);
+    memory.emplace(results[r]->storage.get(), made_[r].storage);
   }
-  if (node_) node_->unfold(std::move(results));
+  if (node_) node_->unfold(std::move(results), memory);
 }
 
-/// Everything again from what the calls got, by result; with a history where gradients are enabled. `first_nodes`, by
-/// call: the numbers of its nodes begin there.
-std::vector<Tensor> DeferredCalls::play(std::vector<uint64_t>* first_nodes) const {
-  std::vector<Tensor> made(dag_.results.size());
-  const auto tensor_of = [&](const CallDag::Operand& given) {
-    return given.result != kNone ? made[given.result] : dag_.tensors[given.tensor].on_tape();
+/// The program has the result there.
+void DeferredCalls::show(uint32_t result, Ref<Storage> bytes) {
+  shown_.resize(dag_.results.size());
+  shown_[result] = std::move(bytes);
+}
+
+/// Whether the program has written to a result.
+bool DeferredCalls::is_shown_written() const {
+  return std::any_of(shown_.begin(), shown_.end(), [](const Ref<Storage>& s) { return s && s->writes() > 0; });
+}
+
+/// Everything again from what the calls got, by result; with a history where gradients are enabled. `wanted`, by call:
+/// those and what they compute from; all if empty. Throws Error where what they got is no longer known; once what they
+/// have saved is freed, they get what is there by now.
+std::vector<Tensor> DeferredCalls::play(const std::vector<bool>& wanted, autograd::FoldedNode::StandIns& memory) const {
+  std::vector<Tensor> made(dag_.results.size()), given(dag_.tensors.size());
+  std::vector<bool> needed = wanted;
+  for (size_t c = needed.size(); c-- > 0;) {
+    if (!needed[c]) continue;
+    for (uint32_t i = 0; i < dag_.graph_of(dag_.calls[c]).inputs().size(); ++i)
+      if (const uint32_t r = dag_.operand(dag_.calls[c], i).result; r != kNone) needed[dag_.results[r].call] = true;
+  }
+  const auto tensor_of = [&](const CallDag::Operand& operand) {
+    if (operand.result != kNone) return made[operand.result];
+    const CallDag::External& t = dag_.tensors[operand.tensor];
+    if (!t.is_written() || is_freed()) return t.on_tape();
+    Tensor& before = given[operand.tensor];
+    if (before.defined()) return before;
+    const Ref<Storage> bytes = kept_.copy_of(*t.given->storage);
+    if (!bytes) autograd::fail_modified_apart({t.given.dtype(), t.given.sizes()});
+    before = t.on_tape(bytes);
+    memory.emplace(before->storage.get(), t.given->storage);
+    return before;
   };
-  for (const CallDag::Call& call : dag_.calls) {
-    if (first_nodes) first_nodes->push_back(autograd::reserve_sequence(0));
+  for (size_t c = 0; c < dag_.calls.size(); ++c) {
+    if (!needed.empty() && !needed[c]) continue;
+    const CallDag::Call& call = dag_.calls[c];
     const std::vector<Tensor> results = dag_.play(call, tensor_of);
     const auto& outputs = dag_.graph_of(call).outputs();
-    for (size_t o = 0; o < results.size(); ++o)
-      made[call.results + o] =
-          !outputs[o].requires_grad && results[o].requires_grad() ? results[o].alias() : results[o];
+    for (size_t o = 0; o < results.size(); ++o) {
+      const size_t r = call.results + o;
+      made[r] = !outputs[o].requires_grad && results[o].requires_grad() ? results[o].alias() : results[o];
+      if (r < shown_.size() && shown_[r] && shown_[r]->bytes() == made[r]->storage->bytes())
+        memory.emplace(made[r]->storage.get(), shown_[r]);
+    }
   }
   return made;
+}
+
+/// What gradients are computed from.
+void DeferredCalls::free() {
+  if (run_) run_->release();
+  shown_.clear();
+  kept_.let_go();
 }
 
 }  // namespace terra::recursive

@@ -14,7 +14,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/autograd/node.h"
+#include "engine/autograd/folded_node.h"
+#include "engine/tensor/kept_bytes.h"
 #include "recursive/deferral/dag_run.h"
 
 namespace terra::recursive {
@@ -72,7 +73,11 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   Tensor make_result(const DeferredGraph::Output& output);
   void run();
   void run_plainly();
-  std::vector<Tensor> play(std::vector<uint64_t>* first_nodes = nullptr) const;
+  void show(uint32_t result, Ref<Storage> bytes);
+  bool is_shown_written() const;
+  std::vector<Tensor> play(const std::vector<bool>& wanted, autograd::FoldedNode::StandIns& memory) const;
+  void free();
+  bool is_freed() const { return run_ && run_->is_released(); }
 
   struct Made {
     Ref<Storage> storage;
@@ -88,6 +93,9 @@ class DeferredCalls final : public Deferral, public std::enable_shared_from_this
   DeferredNode* node_ = nullptr;  ///< of results that require grad; while it is alive
   Ref<autograd::Node> new_node_;  ///< the same, until settled
   std::unique_ptr<DagRun> run_;   ///< settled, and somebody may ask for gradients
+  // As long as it is:
+  std::vector<Ref<Storage>> shown_;  ///< by result, those that the program has
+  KeptBytes kept_;                   ///< what the calls got
   std::exception_ptr failed_;
   bool settled_ = false;
 };

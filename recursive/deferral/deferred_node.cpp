@@ -1,11 +1,11 @@
 #include "recursive/deferral/deferred_node.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
+#include <unordered_map>
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/pass.h"
-#include "engine/autograd/saved.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -15,29 +15,16 @@ namespace {
 
 constexpr uint32_t kNone = CallDag::kNone;
 
-[[noreturn]] void fail_written(const CallDag::External& t) {
-  autograd::fail_modified({t.given.dtype(), t.given.sizes()}, autograd::history(t.tensor), t.given->version(),
-                          t.version);
-}
-
 std::vector<autograd::Edge> histories_of(const std::vector<Tensor>& made) {
   std::vector<autograd::Edge> histories;
-  for (const Tensor& t : made) histories.push_back(t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
+  for (const Tensor& t : made)
+    histories.push_back(t.defined() && t.requires_grad() ? autograd::gradient_edge(t) : autograd::Edge());
   return histories;
 }
 
 }  // namespace
 
 DeferredNode::DeferredNode(std::shared_ptr<DeferredCalls> calls) : calls_(std::move(calls)) { results = 0; }
-
-/// Those of calls that have been passed, and are not to be passed again. `first_nodes`: of DeferredCalls::play.
-void DeferredNode::release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const {
-  if (!released()) return;
-  for (autograd::Node* node : nodes_behind(histories_of(made))) {
-    const auto behind = std::upper_bound(first_nodes.begin(), first_nodes.end(), node->sequence);
-    if (spent_[static_cast<size_t>(behind - first_nodes.begin()) - 1]) node->release_saved();
-  }
-}
 
 DeferredNode::~DeferredNode() {
   if (calls_->node_ == this) calls_->node_ = nullptr;
@@ -59,22 +46,24 @@ const TensorMeta* DeferredNode::result_meta(uint32_t result) const {
 /// memory: it goes when none of them can be passed again.
 void DeferredNode::release_saved() {
   if (!replayed_.empty()) return;  // the nodes that have taken its place do that
+  if (std::find(freed_by_.begin(), freed_by_.end(), last_) == freed_by_.end()) freed_by_.push_back(last_);
   spent_.resize(calls_->dag_.calls.size());
   bool all = true;
   for (size_t c = 0; c < spent_.size(); ++c) {
-    spent_[c] = spent_[c] || passed_[c];
+    spent_[c] = spent_[c] || reached_[c];
     all = all && (spent_[c] || !calls_->run_->saves(c));
   }
-  if (all) calls_->run_->release();
+  if (all) calls_->free();
 }
 
-bool DeferredNode::released() const { return std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
+bool DeferredNode::released() const {
+  for (size_t c = 0; c < spent_.size() && replayed_.empty(); ++c)
+    if (spent_[c] && calls_->run_->saves(c)) return true;
+  return false;
+}
 
-/// Throws where the pass would read what an earlier one has freed.
-void DeferredNode::require_unspent(const std::vector<Tensor>& tangents) {
-  passed_ = calls_->run_->reads_saved(tangents);
-  for (size_t c = 0; c < spent_.size(); ++c)
-    if (spent_[c] && passed_[c]) autograd::fail_spent();
+void DeferredNode::select(const std::vector<bool>* wanted) {
+  last_.wanted = wanted ? *wanted : std::vector<bool>(edges.size(), true);
 }
 
 std::vector<Tensor> DeferredNode::by_edge(const std::vector<Tensor>& by_tensor) const {
@@ -88,81 +77,106 @@ std::vector<Tensor> DeferredNode::apply(const std::vector<Tensor>& grads) {
   if (!replayed_.empty()) return grads;
   std::vector<Tensor> tangents = grads;
   tangents.resize(calls_->dag_.results.size());
-  require_unspent(tangents);
-  require_unwritten();
-  if (grad_enabled() || calls_->run_->is_released()) return apply_again(grads);
+  last_.given.clear();
+  for (const Tensor& t : tangents) last_.given.push_back(t.defined());
+  reached_ = calls_->run_->reached(tangents);
+  if (grad_enabled() || !is_as_it_was()) return apply_again(grads);
   bool exact = false;
   std::vector<Tensor> found = calls_->run_->backward(tangents, exact);
   return exact ? by_edge(found) : apply_again(grads);
 }
 
-/// Throws where the pass would read what was written since the calls have read or made it. Batches have results in rows
-/// of their own: there it is an error only where a call by itself would have saved the very result.
-void DeferredNode::require_unwritten() const {
-  const std::vector<CallDag::Operand> written = calls_->run_->written();
-  if (written.empty()) return;
-  for (const CallDag::Operand& w : written)
-    if (w.tensor != kNone) fail_written(calls_->dag_.tensors[w.tensor]);
-  const GradMode on(true);
-  const std::vector<Tensor> made = calls_->play();
-  std::unordered_set<const Storage*> saved;
-  for (const autograd::Node* node : nodes_behind(histories_of(made)))
-    node->each_saved([&](const autograd::SavedTensor& s) {
-      if (s.unchecked().defined()) saved.insert(s.unchecked()->storage.get());
-    });
-  for (const CallDag::Operand& w : written) {
-    const Tensor& original = made[w.result];
-    if (saved.count(original->storage.get()))
-      autograd::fail_modified({original.dtype(), original.sizes()}, autograd::history(original),
-                              calls_->run_->version_of(w.result), 0);
-  }
+/// Nobody has written or freed what the calls that are reached have read and made since they ran.
+bool DeferredNode::is_as_it_was() const {
+  for (size_t c = 0; c < spent_.size(); ++c)
+    if (spent_[c] && reached_[c]) return false;
+  return !calls_->is_freed() && !calls_->is_shown_written() && !calls_->run_->is_any_input_written();
 }
 
-/// Every call again, op by op, from what they got. Throws Error where that was written since.
-std::vector<Tensor> DeferredNode::replay() {
-  for (const CallDag::External& t : calls_->dag_.tensors) {
-    if (t.is_written()) fail_written(t);
-    if (t.is_changed()) autograd::fail_modified_apart({t.given.dtype(), t.given.sizes()});
-  }
+/// The calls that `wanted` says again (DeferredCalls::play), op by op on the tape. What their nodes have saved is the
+/// program's memory, as it is by now, and freed where those of the first time would have been.
+std::vector<Tensor> DeferredNode::replay(const std::vector<bool>& wanted) const {
   const GradMode on(true);
-  return calls_->play();
+  StandIns memory;
+  const std::vector<Tensor> made = calls_->play(wanted, memory);
+  const std::vector<autograd::Edge> histories = histories_of(made);
+  give_back(histories, memory);
+  for (const Passage& p : freed_by_) release(histories, p);
+  const auto is_written = [](const CallDag::External& t) { return t.is_written(); };
+  if (calls_->is_freed() && std::any_of(calls_->dag_.tensors.begin(), calls_->dag_.tensors.end(), is_written))
+    release(histories, through_spent());
+  return made;
+}
+
+/// One that comes from all results of calls whose values are gone.
+DeferredNode::Passage DeferredNode::through_spent() const {
+  Passage passage{{}, std::vector<bool>(edges.size(), true)};
+  for (const CallDag::Result& r : calls_->dag_.results)
+    passage.given.push_back(spent_[r.call] && calls_->run_->saves(r.call));
+  return passage;
+}
+
+/// What the nodes have saved that a pass goes through.
+void DeferredNode::release(const std::vector<autograd::Edge>& histories, const Passage& passage) const {
+  std::unordered_map<const autograd::Node*, std::pair<bool, bool>> ways;  // it is reached, it leads to what is wanted
+  std::set<std::pair<const autograd::Node*, uint32_t>> ends;
+  for (size_t i = 0; i < edges.size(); ++i)
+    if (passage.wanted[i]) ends.emplace(edges[i].node.get(), edges[i].index);
+  const auto leads = [&](const autograd::Edge& e) {
+    if (ends.contains({e.node.get(), e.index})) return true;
+    const auto at = ways.find(e.node.get());
+    return at != ways.end() && at->second.second;
+  };
+  const std::vector<autograd::Node*> nodes = nodes_behind(histories);
+  for (const autograd::Node* node : nodes) {
+    const bool any = std::any_of(node->edges.begin(), node->edges.end(), leads);
+    ways[node].second = any;
+  }
+  for (size_t r = 0; r < histories.size(); ++r)
+    if (histories[r].node && passage.given[r]) ways[histories[r].node.get()].first = true;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const auto [reached, wanted] = ways[*node];
+    if (!reached || !wanted) continue;
+    for (const autograd::Edge& e : (*node)->edges)
+      if (const auto at = ways.find(e.node.get()); at != ways.end()) at->second.first = true;
+    (*node)->release_saved();
+  }
 }
 
 std::vector<Tensor> DeferredNode::apply_again(const std::vector<Tensor>& grads) {
-  const std::vector<Tensor> made = replay();
+  const std::vector<Tensor> made = replay(freed_by_.empty() ? reached_ : std::vector<bool>());
   std::vector<Tensor> roots, tangents;
   for (size_t r = 0; r < grads.size() && r < made.size(); ++r) {
-    if (!grads[r].defined() || !made[r].requires_grad()) continue;
+    if (!grads[r].defined() || !made[r].defined() || !made[r].requires_grad()) continue;
     roots.push_back(made[r]);
     tangents.push_back(grads[r]);
   }
-  return autograd::gradients_at(roots, tangents, edges, grad_enabled(), grad_enabled());
+  std::vector<autograd::Edge> ends;
+  for (size_t e = 0; e < edges.size(); ++e)
+    if (last_.wanted[e]) ends.push_back(edges[e]);
+  const std::vector<Tensor> found = autograd::gradients_at(roots, tangents, ends, grad_enabled(), grad_enabled());
+  std::vector<Tensor> made_for(edges.size());
+  for (size_t e = 0, next = 0; e < edges.size(); ++e)
+    if (last_.wanted[e]) made_for[e] = found[next++];
+  return made_for;
 }
 
-/// Not while gradients flow: who leads where is settled then. What the calls got may have been written since: that
-/// shows in gradients, of which there are none once all that was saved is freed.
+/// Not while gradients flow: who leads where is settled then.
 autograd::Edge DeferredNode::unfolded(uint32_t result) {
   if (replayed_.empty() && autograd::pass_under_way()) return {};
   calls_->settle();
-  if (replayed_.empty()) {
-    const auto& tensors = calls_->dag_.tensors;
-    const bool written = std::any_of(tensors.begin(), tensors.end(), [](const auto& t) { return t.is_written(); });
-    if (written && !calls_->run_->is_released()) return {};
-    const GradMode on(true);
-    std::vector<uint64_t> first_nodes;
-    std::vector<Tensor> made = calls_->play(&first_nodes);
-    release_spent(made, first_nodes);
-    unfold(std::move(made));
-  }
+  if (replayed_.empty()) unfold(replay({}), {});
   return result < edges.size() ? edges[result] : autograd::Edge();
 }
 
-void DeferredNode::unfold(std::vector<Tensor> made) {
+void DeferredNode::unfold(std::vector<Tensor> made, const StandIns& memory) {
   std::vector<autograd::Edge> histories = histories_of(made);
+  give_back(histories, memory);
   histories.resize(results);
   replace_by(std::move(histories));
   tensors_.clear();
   replayed_ = std::move(made);
+  calls_->free();
   calls_->run_.reset();
 }
 

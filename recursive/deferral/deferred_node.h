@@ -15,30 +15,38 @@ class DeferredNode final : public autograd::FoldedNode {
 
   std::vector<Tensor> apply(const std::vector<Tensor>& grads) override;
   std::string name() const override { return "DeferredBackward0"; }
+  void select(const std::vector<bool>* wanted) override;
   void release_saved() override;
   bool released() const override;
   const TensorMeta* result_meta(uint32_t result) const override;
   autograd::Edge unfolded(uint32_t result) override;
 
-  /// The calls have been played op by op: that history takes the node's place.
-  void unfold(std::vector<Tensor> made);
+  /// The calls have been played op by op: that history takes the node's place. `memory`: of DeferredCalls::play.
+  void unfold(std::vector<Tensor> made, const StandIns& memory);
   /// Of a tensor from outside that requires grad, in the order of the dag's tensors.
   void add_edge(uint32_t tensor, const Tensor& from);
 
  private:
-  void require_unspent(const std::vector<Tensor>& tangents);
-  void require_unwritten() const;
-  std::vector<Tensor> replay();
+  /// A pass through the node: by result, whether it has brought a gradient; by edge, whether it has asked for one.
+  struct Passage {
+    std::vector<bool> given, wanted;
+    bool operator==(const Passage&) const = default;
+  };
+
+  bool is_as_it_was() const;
+  Passage through_spent() const;
+  std::vector<Tensor> replay(const std::vector<bool>& wanted) const;
+  void release(const std::vector<autograd::Edge>& histories, const Passage& passage) const;
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads);
   std::vector<Tensor> by_edge(const std::vector<Tensor>& by_tensor) const;
-
-  void release_spent(const std::vector<Tensor>& made, const std::vector<uint64_t>& first_nodes) const;
 
   std::shared_ptr<DeferredCalls> calls_;
   std::vector<uint32_t> tensors_;  ///< by edge
   std::vector<Tensor> replayed_;   ///< by result, once unfolded
-  std::vector<bool> passed_;       ///< by call: the last pass has read what it has saved
-  std::vector<bool> spent_;        ///< by call: that has been freed
+  Passage last_;
+  std::vector<Passage> freed_by_;  ///< those that have freed what they passed
+  std::vector<bool> reached_;      ///< by call: the last pass has gone through it
+  std::vector<bool> spent_;        ///< by call: one that frees has
 };
 
 }  // namespace terra::recursive
