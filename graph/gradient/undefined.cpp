@@ -46,7 +46,10 @@ class Dropping {
   bool joins_others(const Node& node) const {
     return std::any_of(node.args.begin(), node.args.end(), [&](const NodeArg& a) {
       const auto* list = std::get_if<UseList>(&a);
-      return list && std::any_of(list->begin(), list->end(), [&](ValueId id) { return !flows_[id]; });
+      const auto is_gradient = [&](ValueId id) { return id != kNoId && flows_[id]; };
+      const auto is_other = [&](ValueId id) { return id != kNoId && !flows_[id]; };
+      return list && std::any_of(list->begin(), list->end(), is_gradient) &&
+             std::any_of(list->begin(), list->end(), is_other);
     });
   }
 

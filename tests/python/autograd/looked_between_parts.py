@@ -198,4 +198,26 @@ def step_after_step(step, inputs, c, h, y):
     return seen
 
 
+def columns(x, order):
+    h = torch.tanh(x[:, :, order])
+    return h, h[:, order] * x[:, order, order].mean()
+
+
+def mirrored(x, order):
+    h = torch.tanh(torch.nn.functional.pad(x, (1, 1, 1, 1), mode="reflect"))
+    return h, torch.nn.functional.pad(h, (1, 2, 1, 2), mode="reflect") * x.sum()
+
+
+def turned(x, order, other):
+    h = other.exp()
+    return h, x[:, order[[0, 1, 2, 0]]].tanh() * h
+
+
+for function in (columns, mirrored, turned):
+    for which in ([0], [1], [0, 1]) * 2:
+        x, other = wave(2, 4, 4).requires_grad_(), wave(2, 4, 4).requires_grad_()
+        made = function(x, torch.tensor([0, 2, 1]), *([other] if function is turned else []))
+        sum(made[k].exp().sum() for k in which).backward()
+        note(f"{function.__name__} {which}", x.grad, other.grad)
+
 check(items, __file__)
