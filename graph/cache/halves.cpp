@@ -148,12 +148,12 @@ std::unique_ptr<Halves> PairPrograms::cut(Program joint) const {
 void PairPrograms::expect(uint32_t part, const Choice& given, bool keep) {
   Choice comes(parts.roots.size(), false);
   for (size_t k = 0; k < given.size(); ++k) comes[parts[part].roots[k]] = given[k];
-  if (part != PairParts::kAll) {
-    for (const uint32_t k : parts[part].roots) expected_[k] = comes[k] || (keep && expected_[k]);
-    return;
+  if (part == PairParts::kAll) close_over(comes, parts.each);
+  for (const ProgramPart& passed : parts.each) {
+    const auto any = [&](uint32_t k) { return comes[k]; };
+    if (std::none_of(passed.roots.begin(), passed.roots.end(), any)) continue;
+    for (const uint32_t k : passed.roots) expected_[k] = comes[k] || (keep && expected_[k]);
   }
-  close_over(comes, parts.each);
-  for (size_t k = 0; k < comes.size(); ++k) expected_[k] = comes[k] || (keep && expected_[k]);
 }
 
 Footprint PairPrograms::footprint() const {

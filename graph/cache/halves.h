@@ -103,7 +103,8 @@ class PairPrograms {
   void come_apart() {
     if (apart_ == 0) apart_ = std::exchange(next_apart_, std::min(2 * next_apart_, kMostApart));
   }
-  /// Of later runs: gradients come to these roots of a part. `keep`: those that did before may as well.
+  /// Of later runs: gradients come to these roots of a part; parts that none come to may get some as before. `keep`:
+  /// roots that did before may as well.
   void expect(uint32_t part, const Choice& given, bool keep);
   Footprint footprint() const;
   double first_run_ms() const;
