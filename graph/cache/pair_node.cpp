@@ -213,6 +213,7 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
   static const Op* full = find_op("full");
   const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
+  if (std::any_of(saved_.begin(), saved_.end(), [](const auto& s) { return s.was_written(); })) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -334,7 +335,10 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
     require_unspent(given);
     if (consumed_) return false;
     std::vector<Tensor> tensors;
-    for (const autograd::SavedTensor& s : saved_) tensors.push_back(s.unpack(self));
+    for (uint32_t i = 0; i < saved_.size(); ++i) {  // what no gradient needs may have been written
+      const bool needed = backward.reads(i) || saved_[i].is_packed();
+      tensors.push_back(needed ? saved_[i].unpack(self) : saved_[i].unchecked());
+    }
     if (is_last_pass(given)) {
       made.consumes = consumed_ = true;
       saved_.clear();

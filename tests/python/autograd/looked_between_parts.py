@@ -169,6 +169,14 @@ def written_in_between(step, inputs, c, h, y):
 
 
 @program
+def written_for_others_alone(step, inputs, c, h, y):
+    with torch.no_grad():
+        inputs[2].add_(1)
+    ((c * c).sum() + (h * h).sum()).backward()
+    return []
+
+
+@program
 def bytes_written_and_looked_at(step, inputs, c, h, y):
     inputs[0].data.mul_(2)
     seen = []
