@@ -157,8 +157,7 @@ class Pass {
   /// Where code of the program runs on the way, it may look at whatever passes; where gradients get a history, it is
   /// that of the single parts.
   bool comes_apart(const std::vector<Edge>& roots) {
-    const auto runs_code = [](const auto& w) { return runs_program(*w.first); };
-    if (!create_graph_ && std::none_of(waiting_.begin(), waiting_.end(), runs_code)) return false;
+    if (!create_graph_ && !any_runs_program()) return false;
     std::vector<Ref<Node>> nodes;
     for (const auto& [node, w] : waiting_)
       if (!ends_.count(node)) nodes.emplace_back(node);
@@ -295,6 +294,11 @@ class Pass {
   static bool runs_program(const Node& node) {
     return node.calls_program() || node.is_hooked() || !node.pre_hooks.empty() || !node.post_hooks.empty();
   }
+  bool any_runs_program() {
+    const auto runs_it = [](const auto& w) { return runs_program(*w.first); };
+    if (!any_runs_program_) any_runs_program_ = std::any_of(waiting_.begin(), waiting_.end(), runs_it);
+    return *any_runs_program_;
+  }
   /// What a leaf adds to in place; undefined if it doesn't.
   static Tensor grown_by(const Node& node) {
     const auto* leaf = dynamic_cast<const AccumulateGrad*>(&node);
@@ -314,9 +318,7 @@ class Pass {
 
   /// Nobody can tell in which order nodes are applied.
   bool any_order() {
-    if (!any_order_)
-      any_order_ = !selective_ && only_sums_matter() && !exact_mode() &&
-                   std::none_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return runs_program(*w.first); });
+    if (!any_order_) any_order_ = !selective_ && only_sums_matter() && !exact_mode() && !any_runs_program();
     return *any_order_;
   }
 
@@ -481,7 +483,7 @@ class Pass {
     std::vector<Ref<Node>> nodes;
   };
   std::vector<Gathered> gathered_;
-  std::optional<bool> any_order_;  // asked for when it first matters
+  std::optional<bool> any_order_, any_runs_program_;  // asked for when they first matter
   // A small graph needs no memory but this.
   std::array<std::byte, 4096> first_memory_;
   std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};

@@ -12,6 +12,10 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return is_sparse(*a) || is_sparse(*b) ? sparse_hooks().sum(a, b, false) : (*add)(a, b);
 }
 
+void add_up(Tensor& sum, const Tensor& g) {
+  if (g.defined()) sum = sum.defined() ? sum_of(sum, g) : g;
+}
+
 void add_to(Tensor& sum, const Tensor& g) {
   static const Op* add = find_op("add");
   if (is_sparse(*sum) || is_sparse(*g))

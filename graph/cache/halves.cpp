@@ -51,13 +51,6 @@ std::vector<uint32_t> first_of(std::vector<uint32_t> addends) {
   return addends;
 }
 
-bool leads_to_functions(const Program& joint) {
-  return std::any_of(joint.parts.begin(), joint.parts.end(), [](const ProgramPart& part) {
-    return std::any_of(part.targets.begin(), part.targets.end(),
-                       [](const GradientTarget& t) { return t.kind == GradientTarget::Kind::Function; });
-  });
-}
-
 bool keeps_gradients(const Program& joint) {
   return std::any_of(joint.tensors.begin(), joint.tensors.end(), [](const TensorSpec& t) { return t.retains_grad; });
 }
@@ -69,9 +62,7 @@ PairParts::PairParts(const Program& joint) : roots(joint.roots), each(joint.part
   for (const ProgramPart& part : each) addends.emplace_back(part.targets.size() + 1, 0);
   for (const Program::Gradient& g : joint.gradients) ++addends[g.part][g.target + 1];
   for (std::vector<uint32_t>& of_part : addends) first_edges_.push_back(first_of(std::move(of_part)));
-  const bool can_fold =
-      each.size() > 1 && joint.functions.empty() && !leads_to_functions(joint) && !keeps_gradients(joint);
-  if (!can_fold) return;
+  if (each.size() == 1 || !joint.functions.empty() || keeps_gradients(joint)) return;
   all_ = graph::fold(roots, each);
   inside_ = leads_on(*all_, each);
   first_edges_of_all_ = all_of(all_->targets.size() + 1);
@@ -133,7 +124,7 @@ PairPrograms::PairPrograms(Program joint, std::shared_ptr<const Trace> t, const 
   whole_ = (halves_[expected_] = cut(std::move(joint))).get();
 }
 
-bool PairPrograms::can_fold() const { return parts.fold() && apart_ == 0 && !exact_mode(); }
+bool PairPrograms::can_fold() const { return parts.can_fold() && apart_ == 0 && !exact_mode(); }
 
 bool PairPrograms::folds_next() {
   const bool folds = can_fold();
@@ -148,12 +139,17 @@ std::unique_ptr<Halves> PairPrograms::cut(Program joint) const {
 void PairPrograms::expect(uint32_t part, const Choice& given, bool keep) {
   Choice comes(parts.roots.size(), false);
   for (size_t k = 0; k < given.size(); ++k) comes[parts[part].roots[k]] = given[k];
-  if (part == PairParts::kAll) close_over(comes, parts.each);
-  for (const ProgramPart& passed : parts.each) {
-    const auto any = [&](uint32_t k) { return comes[k]; };
-    if (std::none_of(passed.roots.begin(), passed.roots.end(), any)) continue;
+  const auto pass = [&](const ProgramPart& passed) {
     for (const uint32_t k : passed.roots) expected_[k] = comes[k] || (keep && expected_[k]);
+  };
+  if (part != PairParts::kAll) {
+    pass(parts[part]);
+  } else {
+    close_over(comes, parts.each);
+    for (const ProgramPart& each : parts.each)
+      if (is_any_of(each.roots, comes)) pass(each);
   }
+  if (parts.each.size() > 1) close_over(expected_, parts.each);
 }
 
 Footprint PairPrograms::footprint() const {
@@ -178,7 +174,6 @@ double PairPrograms::first_run_ms() const {
 }
 
 Halves& PairPrograms::halves(Choice& choice) {
-  close_over(expected_, parts.each);
   choice = expected_;
   auto& made = halves_[choice];
   if (!made) {

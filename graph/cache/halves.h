@@ -27,7 +27,7 @@ class PairParts {
   explicit PairParts(const Program& joint);
 
   /// All can be one: nothing of the program stands between them.
-  bool fold() const { return all_.has_value(); }
+  bool can_fold() const { return all_.has_value(); }
   const ProgramPart& operator[](uint32_t part) const { return part == kAll ? *all_ : each[part]; }
   /// Of the edges along which the addends of each target's gradient go, the first; and the end of all. With gradients
   /// for all roots.

@@ -118,9 +118,7 @@ class Pair final : public Compiled {
                 const std::shared_ptr<RunPast>& past, Nodes& nodes) const {
     Ref<PairNode>& node = nodes.parts.emplace_back(new PairNode(shared_, halves, p, choice, past));
     const ProgramPart& part = shared_->parts[p];
-    const std::vector<uint32_t>& first = shared_->parts.first_edges(p);
-    for (size_t j = 0; j + 1 < first.size(); ++j)
-      node->edges.resize(first[j + 1], edge_to(part.targets[j], nodes, inputs));
+    node->lead([&](const GradientTarget& target) { return edge_to(target, nodes, inputs); });
     for (uint32_t i = 0; i < part.roots.size(); ++i) {
       const ProgramRoot& root = shared_->parts.roots[part.roots[i]];
       const bool named = root.spec != ProgramRoot::kInside && part.roots.size() > 1;

@@ -198,18 +198,16 @@ void PairBatch::hand_out(const RowsOfBackward& graph, std::span<const Tensor> fo
 /// Whether as much comes to each place as when the nodes are applied one by one.
 bool PairBatch::is_right(std::span<const Row> rows, std::span<const Product> products, const Made& made) {
   std::map<std::pair<autograd::Node*, uint32_t>, std::pair<Tensor, Tensor>> sums;  // of the batch, and one by one
-  const auto add_up = [](Tensor& sum, const Tensor& g) {
-    if (g.defined()) sum = sum.defined() ? autograd::sum_of(sum, g) : g;
-  };
   for (const Row& row : rows) {
     const std::vector<Tensor> alone = row.node->apply(row.grads);
     for (size_t e = 0; e < alone.size(); ++e) {
       auto& [batch, single] = sums[{row.node->edges[e].node.get(), row.node->edges[e].index}];
-      add_up(batch, made.gradients[row.number][e]);
-      add_up(single, alone[e]);
+      autograd::add_up(batch, made.gradients[row.number][e]);
+      autograd::add_up(single, alone[e]);
     }
   }
-  for (const auto& [to, parts] : products) add_up(sums[{to.node.get(), to.index}].first, autograd::product(parts));
+  for (const auto& [to, parts] : products)
+    autograd::add_up(sums[{to.node.get(), to.index}].first, autograd::product(parts));
   return std::all_of(sums.begin(), sums.end(), [](const auto& sum) {
     const auto& [batch, single] = sum.second;
     if (!batch.defined() || !single.defined()) return batch.defined() == single.defined();

@@ -6,6 +6,7 @@
 
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/pass.h"
+#include "engine/autograd/sparse_gradients.h"
 #include "engine/autograd/spent_node.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -399,15 +400,11 @@ std::vector<Ref<PairNode>> PairNode::nodes_of_parts() const {
   for (uint32_t p = 0; p < count; ++p) {
     PairNode& node = *nodes.emplace_back(new PairNode(shared_, halves_, p, choice, past_));
     node.take_places_of(*this, p, count);
-    for (size_t j = 0; j < parts[p].targets.size(); ++j) {
-      const GradientTarget& target = parts[p].targets[j];
-      autograd::Edge to;
-      if (target.kind == GradientTarget::Kind::Root)
-        to = {Ref<Node>(nodes[parts.roots[target.index].part].get()), parts.roots[target.index].place};
-      else
-        to = edges[edge_to(target)];
-      node.edges.resize(parts.first_edges(p)[j + 1], to);
-    }
+    node.lead([&](const GradientTarget& target) {
+      if (target.kind != GradientTarget::Kind::Root) return edges[target_of(part(), target)];
+      const ProgramRoot& to = parts.roots[target.index];
+      return autograd::Edge{Ref<Node>(nodes[to.part].get()), to.place};
+    });
     const auto end = static_cast<std::ptrdiff_t>(calls + node.saving().size());
     node.spent_.assign(spent_.begin() + static_cast<std::ptrdiff_t>(calls), spent_.begin() + end);
     node.watched_.assign(watched_.begin() + static_cast<std::ptrdiff_t>(calls), watched_.begin() + end);
@@ -468,10 +465,6 @@ std::vector<Tensor> PairNode::apply_parts(const std::vector<Tensor>& grads) cons
   std::vector<std::vector<Tensor>> waiting;
   for (const ProgramPart& part : parts) waiting.emplace_back(part.roots.size());
   std::vector<Tensor> out(edges.size());
-  static const Op* add = find_op("add");
-  const auto deliver = [](Tensor& sum, const Tensor& g) {
-    if (g.defined()) sum = sum.defined() ? (*add)(sum, g) : g;
-  };
   for (uint32_t i = 0; i < results; ++i) waiting[root(i).part][root(i).place] = grads[i];
   for (size_t p = parts.size(); p-- > 0;) {
     const Choice given = defined(waiting[p]);
@@ -484,9 +477,10 @@ std::vector<Tensor> PairNode::apply_parts(const std::vector<Tensor>& grads) cons
         const ProgramRoot& root = shared_->parts.roots[target.index];
         to = &waiting[root.part][root.place];
       } else {
-        to = &out[edge_to(target)];
+        to = &out[target_of(part(), target)];
       }
-      for (uint32_t e = nodes[p]->first_edges()[j]; e < nodes[p]->first_edges()[j + 1]; ++e) deliver(*to, made[e]);
+      for (uint32_t e = nodes[p]->first_edges()[j]; e < nodes[p]->first_edges()[j + 1]; ++e)
+        autograd::add_up(*to, made[e]);
     }
   }
   return out;

@@ -56,11 +56,16 @@ class ResultNode;
 /// behind a result, or put hooks there, its calls are made again, and have nodes of their own.
 class PairNode final : public autograd::FoldedNode {
  public:
-  /// The edges are the maker's affair.
+  /// The edges are the maker's affair: lead().
   PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_t part, const Choice& choice,
            std::shared_ptr<RunPast> past);
   ~PairNode() override { leave_inputs(); }
 
+  /// An edge for each addend of what it hands on: `edge_to` says where those of a target go.
+  template <class EdgeTo>
+  void lead(const EdgeTo& edge_to) {
+    for (size_t j = 0; j < part().targets.size(); ++j) edges.resize(first_edges()[j + 1], edge_to(part().targets[j]));
+  }
   /// After the commit: keeps what the backward half reads.
   void save(const std::vector<Tensor>& inputs, const Runner::Made& made);
 
@@ -175,12 +180,6 @@ class PairNode final : public autograd::FoldedNode {
   PairNode& part_of(uint32_t i) const { return *apart_[root(i).part]; }
   /// Keeps of what the node of all parts has saved what its own part reads.
   void share_saved(const PairNode& all);
-  /// The edge along which all parts together hand on what one of them hands on to an input.
-  size_t edge_to(const GradientTarget& input) const {
-    const auto is_it = [&](const GradientTarget& t) { return t.index == input.index; };
-    return static_cast<size_t>(std::find_if(part().targets.begin(), part().targets.end(), is_it) -
-                               part().targets.begin());
-  }
   std::vector<Tensor> apply_parts(const std::vector<Tensor>& grads) const;
 
   void leave_inputs() {

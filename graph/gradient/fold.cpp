@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
+#include "graph/gradient/partition.h"
 #include "graph/gradient/undefined.h"
 #include "graph/trace/emitter.h"
 
@@ -15,11 +16,6 @@ using Flags = std::vector<bool>;
 void join(Flags& to, const Flags& from) {
   for (size_t i = 0; i < from.size(); ++i)
     if (from[i]) to[i] = true;
-}
-
-size_t target_of(const ProgramPart& all, const GradientTarget& target) {
-  const auto is_it = [&](const GradientTarget& t) { return t.index == target.index; };
-  return static_cast<size_t>(std::find_if(all.targets.begin(), all.targets.end(), is_it) - all.targets.begin());
 }
 
 /// By root: which roots gradients for it come to, itself among them. What a part leads to lies in earlier ones.
@@ -146,17 +142,9 @@ class Folding {
   }
 
   void play(uint32_t p) {
-    Flags needed(from_.values.size(), false), of_part(from_.nodes.size(), false);
-    for (size_t o = 0; o < from_.outputs.size(); ++o)
-      if (backward_.gradients[o].part == p) needed[from_.outputs[o]] = true;
-    for (size_t n = from_.nodes.size(); n-- > 0;) {
-      const Node& node = from_.nodes[n];
-      if (std::none_of(node.results.begin(), node.results.end(), [&](ValueId r) { return needed[r]; })) continue;
-      of_part[n] = true;
-      for_each_use(node, [&](ValueId id) { needed[id] = true; });
-    }
+    const Flags needed = needed_by_part(backward_, p);
     for (size_t n = 0; n < from_.nodes.size(); ++n) {
-      if (!of_part[n] || played_[n]) continue;
+      if (played_[n] || !is_any_of(from_.nodes[n].results, needed)) continue;
       played_[n] = true;
       Node& node = out_.graph.nodes.emplace_back(from_.nodes[n]);
       for_each_use(node, [&](ValueId& id) { id = to_[id]; });
@@ -209,18 +197,8 @@ class Folding {
     const Tensor& g = of_target_[t];
     if (!g.defined()) return;
     const ValueId memory = GraphEmitter::memory_of(*g);
-    const auto number = static_cast<uint32_t>(out_.graph.outputs.size());
-    Program::Gradient what{0, t, g.sizes(), memory == kNoId ? contiguous_strides(g.sizes()) : g.strides()};
-    TensorSpec spec;
-    spec.index = number;
-    spec.dtype = g.dtype();
-    spec.sizes = what.sizes;
-    spec.strides = what.strides;
-    out_.graph.outputs.push_back(memory == kNoId ? emitter_.value_of(*g) : memory);
-    out_.tensors.push_back(std::move(spec));
-    out_.results.push_back({ResultSpec::Kind::Tensor, number, {}});
-    out_.gradients.push_back(std::move(what));
-    out_.first_gradient = number + 1;
+    add_gradient(out_, {0, t, g.sizes(), memory == kNoId ? contiguous_strides(g.sizes()) : g.strides()},
+                 memory == kNoId ? emitter_.value_of(*g) : memory);
   }
 
   const Program& backward_;
@@ -237,6 +215,11 @@ class Folding {
 };
 
 }  // namespace
+
+size_t target_of(const ProgramPart& all, const GradientTarget& input) {
+  const auto is_it = [&](const GradientTarget& t) { return t.index == input.index; };
+  return static_cast<size_t>(std::find_if(all.targets.begin(), all.targets.end(), is_it) - all.targets.begin());
+}
 
 ProgramPart fold(const std::vector<ProgramRoot>& roots, const std::vector<ProgramPart>& parts) {
   ProgramPart all;

@@ -16,6 +16,9 @@ namespace terra::graph {
 /// What calls have saved stands in the order of the parts. None of the parts may lead to a function of the program.
 ProgramPart fold(const std::vector<ProgramRoot>& roots, const std::vector<ProgramPart>& parts);
 
+/// Which of the targets of `all` is this one of a part, an input.
+size_t target_of(const ProgramPart& all, const GradientTarget& input);
+
 /// By root of `all`: others lead to it, so that all of its gradient is in one place only between the parts.
 std::vector<bool> leads_on(const ProgramPart& all, const std::vector<ProgramPart>& parts);
 

@@ -197,19 +197,9 @@ class Cutter {
     std::erase_if(g.nodes, [&](const Node& n) {
       return !n.is_pure() || std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) { return have[r]; });
     });
-    g.outputs.assign(g_.outputs.begin() + joint_.first_gradient, g_.outputs.end());
-    for (uint32_t o = 0; o < g.outputs.size(); ++o) {
-      const ValueMeta& m = g.meta(g.outputs[o]);
-      TensorSpec spec;
-      spec.index = o;
-      spec.dtype = m.dtype;
-      spec.sizes = joint_.gradients[o].sizes;
-      spec.strides = joint_.gradients[o].strides;
-      b.tensors.push_back(std::move(spec));
-      b.results.push_back({ResultSpec::Kind::Tensor, o});
-    }
-    b.first_gradient = static_cast<uint32_t>(g.outputs.size());
-    b.gradients = joint_.gradients;
+    g.outputs.clear();
+    for (size_t o = 0; o < joint_.gradients.size(); ++o)
+      add_gradient(b, joint_.gradients[o], g_.outputs[joint_.first_gradient + o]);
     drop_checked_code(g);  // by the forward half
   }
 
@@ -229,30 +219,37 @@ class Cutter {
 
 }  // namespace
 
-void add_gradient(Program& to, const Program& from, size_t gradient, ValueId value) {
+void add_gradient(Program& to, Program::Gradient what, ValueId value) {
   const auto number = static_cast<uint32_t>(to.graph.outputs.size());
-  TensorSpec spec = from.tensors[from.results[gradient].index];
+  TensorSpec spec;
   spec.index = number;
+  spec.dtype = to.graph.meta(value).dtype;
+  spec.sizes = what.sizes;
+  spec.strides = what.strides;
   to.graph.outputs.push_back(value);
   to.tensors.push_back(std::move(spec));
   to.results.push_back({ResultSpec::Kind::Tensor, number, {}});
-  to.gradients.push_back(from.gradients[gradient]);
+  to.gradients.push_back(std::move(what));
   to.first_gradient = number + 1;
+}
+
+std::vector<bool> needed_by_part(const Program& backward, uint32_t part) {
+  const Graph& g = backward.graph;
+  std::vector<bool> needed(g.values.size(), false);
+  for (size_t o = 0; o < g.outputs.size(); ++o)
+    if (backward.gradients[o].part == part) needed[g.outputs[o]] = true;
+  for (size_t n = g.nodes.size(); n-- > 0;) {
+    const Node& node = g.nodes[n];
+    if (!is_any_of(node.results, needed)) continue;
+    for (ValueId r : node.results) needed[r] = true;
+    for_each_use(node, [&](ValueId id) { needed[id] = true; });
+  }
+  return needed;
 }
 
 Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved) {
   const Graph& from = backward.graph;
-  std::vector<bool> needed(from.values.size(), false);
-  for (size_t o = 0; o < from.outputs.size(); ++o)
-    if (backward.gradients[o].part == part) needed[from.outputs[o]] = true;
-  std::vector<const Node*> nodes;
-  for (size_t n = from.nodes.size(); n-- > 0;) {
-    const Node& node = from.nodes[n];
-    if (std::none_of(node.results.begin(), node.results.end(), [&](ValueId r) { return needed[r]; })) continue;
-    nodes.push_back(&node);
-    for (ValueId r : node.results) needed[r] = true;
-    for_each_use(node, [&](ValueId id) { needed[id] = true; });
-  }
+  const std::vector<bool> needed = needed_by_part(backward, part);
   Program out;
   out.graph.name = from.name;
   out.graph.origins = from.origins;
@@ -274,14 +271,14 @@ Program backward_of_part(const Program& backward, uint32_t part, std::vector<uin
   }
   for (const auto& [id, tensor] : from.constants)
     if (needed[id]) out.graph.constants.emplace_back(to[id], tensor);
-  for (size_t n = nodes.size(); n-- > 0;) {
-    Node node = *nodes[n];
+  for (Node node : from.nodes) {
+    if (!is_any_of(node.results, needed)) continue;
     for_each_use(node, [&](ValueId& id) { id = to[id]; });
     for (ValueId& r : node.results) r = to[r];
     out.graph.nodes.push_back(std::move(node));
   }
   for (size_t o = 0; o < from.outputs.size(); ++o) {
-    if (backward.gradients[o].part == part) add_gradient(out, backward, o, to[from.outputs[o]]);
+    if (backward.gradients[o].part == part) add_gradient(out, backward.gradients[o], to[from.outputs[o]]);
   }
   return out;
 }

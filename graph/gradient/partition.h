@@ -1,5 +1,6 @@
 // Cuts a joint program into a forward program and a backward program.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "graph/trace/program.h"
@@ -38,7 +39,13 @@ bool can_repeat(const Node& node);
 /// saved values that it reads, in order.
 Program backward_of_part(const Program& backward, uint32_t part, std::vector<uint32_t>& saved);
 
-/// Of another backward program, as `value` of the graph.
-void add_gradient(Program& to, const Program& from, size_t gradient, ValueId value);
+/// By value: whether the gradients of the part are computed from it, or are it.
+std::vector<bool> needed_by_part(const Program& backward, uint32_t part);
+inline bool is_any_of(const std::vector<ValueId>& values, const std::vector<bool>& flags) {
+  return std::any_of(values.begin(), values.end(), [&](ValueId id) { return flags[id]; });
+}
+
+/// One more gradient of a backward program: `value` of its graph.
+void add_gradient(Program& to, Program::Gradient what, ValueId value);
 
 }  // namespace terra::graph

@@ -120,7 +120,7 @@ Program where_undefined(Program backward, const std::vector<bool>& undefined_inp
   made.gradients.clear();
   made.first_gradient = 0;
   for (size_t o = 0; o < g.outputs.size(); ++o)
-    if (!undefined[g.outputs[o]]) add_gradient(made, backward, o, g.outputs[o]);
+    if (!undefined[g.outputs[o]]) add_gradient(made, backward.gradients[o], g.outputs[o]);
   drop_dead_code(made.graph);
   return made;
 }
