@@ -5,12 +5,14 @@
 Each program is a straight line of ops of which several values are results. It is called some dozens of times, each time with
 gradients for some of the results, and a hook on one of them, a gradient asked of one, a second pass, a pass inside a pass ...
 What was seen and the gradients of the inputs are compared, numbers with a tolerance. Captured is stress, or auto."""
-import json
+import os
 import random
 import sys
 
-import _terra_C as C
-import terra as torch
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "semantics"))
+import _terra_C as C  # noqa: E402
+import terra as torch  # noqa: E402
+from _harness import final_report  # noqa: E402
 
 torch.set_default_dtype(torch.float64)
 USES = 24
@@ -163,11 +165,7 @@ def main():
         if found is not None:
             failed.append(seed)
             print(f"plain    {plain[found]}\ncaptured {captured[found]}", flush=True)
-    report = json.loads(C.capture_report())
-    if report["internal_errors"] or report["wrong"]:
-        failed.append(f"({report['internal_errors']} internal errors, {report['wrong']} wrong)")
-    if failed:
-        print("failed:", *failed)
+    report = final_report(failed)
     print(f"{count} programs, {report['replays']} replays")
     sys.exit(bool(failed))
 

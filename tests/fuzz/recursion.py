@@ -7,7 +7,6 @@ calls it on a batch, does something to the world between calls and asks for grad
 dozens of times; values, gradients and logs are compared after every step, numbers with a tolerance (runs of many calls
 add up in another order), all else exactly. --shrink: what remains of a program that differs when statements that don't
 matter are taken away. The last line says how many runs were put off, and in how many batches they ran."""
-import json
 import math
 import os
 import random
@@ -16,7 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "semantics"))
 import _terra_C as C  # noqa: E402
 import terra  # noqa: E402
-from _harness import look  # noqa: E402
+from _harness import final_report, look  # noqa: E402
 
 STEPS = 24
 SIZE = 3
@@ -226,11 +225,7 @@ def main():
             if "--shrink" in sys.argv:
                 print(f"---- {seed} shrunk:\n{shrunk(source, seed)}")
             print(found[1], flush=True)
-    report = json.loads(C.capture_report())
-    if report["internal_errors"] or report["wrong"]:
-        failed.append(f"({report['internal_errors']} internal errors, {report['wrong']} wrong)")
-    if failed:
-        print("failed:", *failed)
+    report = final_report(failed)
     print(f"{count} programs, {report['runs']['recursive']} runs put off in {report['batches']} batches")
     sys.exit(bool(failed))
 

@@ -224,6 +224,16 @@ def processes_differ(names):
     return "" if len(texts[0]) == len(texts[1]) else "processes differ in length"
 
 
+def final_report(failed):
+    """Says what has failed, to which what the engine complains of is added; what else it reports."""
+    report = json.loads(C.capture_report())
+    if report["internal_errors"] or report["wrong"]:
+        failed.append(f"({report['internal_errors']} internal errors, {report['wrong']} wrong)")
+    if failed:
+        print("failed:", *failed)
+    return report
+
+
 def main():
     chosen = [a for a in sys.argv[1:] if not a.startswith("-")] or list(programs)
     for argument in sys.argv[1:]:
@@ -234,10 +244,6 @@ def main():
     if complaint := processes_differ(chosen):
         print(complaint)
         failed.append("(processes)")
-    report = json.loads(C.capture_report())
-    if report["internal_errors"] or report["wrong"]:
-        failed.append(f"({report['internal_errors']} internal errors, {report['wrong']} wrong)")
-    if failed:
-        print("failed:", *failed)
+    final_report(failed)
     print(f"{len(chosen)} passed")
     sys.exit(bool(failed))
