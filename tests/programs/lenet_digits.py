@@ -1,6 +1,8 @@
 # run: --torch
+# run: --torch TERRA_EXACT=1
 # timeout: 300
-"""The main job in small: a LeNet learns drawn digits in a few dozen steps, through captured graphs."""
+"""The main job in small: a LeNet learns drawn digits in a few dozen steps. In exact mode, where no clock decides what is
+captured, nearly every step runs as graphs."""
 
 import os
 import sys
@@ -32,5 +34,6 @@ for _ in range(2):
         train_step(model, optimizer, x, y)
 after = accuracy(model, test)
 assert before < 0.4 and after > 0.85, f"accuracy {before} before training, {after} after"
-stats = torch.capture.stats()
-assert stats["runs"]["frame"] > 80, stats["runs"]
+if os.environ.get("TERRA_EXACT") == "1":
+    runs = torch.capture.stats()["runs"]
+    assert runs["frame"] > 200, runs
