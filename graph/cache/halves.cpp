@@ -73,13 +73,17 @@ Halves::Backward::Backward(std::vector<uint32_t> s, Program p, const std::vector
     : saved(std::move(s)),
       program(std::move(p)),
       batch(std::make_unique<PairBatch>(program)),
-      runner(optimized(program), made_by_forward(saved, values)),
       consumable_(made_by_forward(saved, values)),
       where_(std::move(where)) {}
 
 Halves::Backward::~Backward() = default;
 
-Runner& Halves::Backward::where_given(const std::vector<uint32_t>& roots) {
+Runner& Halves::Backward::runner() {
+  if (!runner_) runner_ = std::make_unique<Runner>(optimized(program), consumable_);
+  return *runner_;
+}
+
+Runner& Halves::Backward::runner_where_given(const std::vector<uint32_t>& roots) {
   std::unique_ptr<Runner>& made = partly_[roots];
   if (!made) made = std::make_unique<Runner>(optimized(where_(roots)), consumable_);
   return *made;
@@ -119,6 +123,15 @@ Halves::Backward& Halves::backward(uint32_t part) {
   return backward_.try_emplace(part, std::move(read), std::move(program), saved, std::move(where)).first->second;
 }
 
+std::vector<const Runner*> Halves::runners() const {
+  std::vector<const Runner*> all{&forward};
+  for (const auto& [part, backward] : backward_) {
+    if (backward.runner_) all.push_back(backward.runner_.get());
+    for (const auto& [roots, runner] : backward.partly_) all.push_back(runner.get());
+  }
+  return all;
+}
+
 PairPrograms::PairPrograms(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r)
     : trace(std::move(t)), request(r), parts(joint), functions(joint.functions), expected_(parts.roots.size(), true) {
   whole_ = (halves_[expected_] = cut(std::move(joint))).get();
@@ -155,21 +168,20 @@ void PairPrograms::expect(uint32_t part, const Choice& given, bool keep) {
 Footprint PairPrograms::footprint() const {
   Footprint sum;
   for (const auto& [choice, halves] : halves_) {
-    Footprint forward = halves->forward.footprint();
+    for (const Runner* runner : halves->runners()) sum += runner->footprint();
+    Footprint saved;
     const Graph& g = halves->forward.graph();
     for (const SavedValue& s : halves->saved)
-      if (s.kind == SavedValue::Kind::Fresh) forward.saved += g.meta(g.outputs[s.index]).bytes();
-    sum += forward;
-    for (const auto& [part, backward] : halves->made()) sum += backward.runner.footprint();
+      if (s.kind == SavedValue::Kind::Fresh) saved.saved += g.meta(g.outputs[s.index]).bytes();
+    sum += saved;
   }
   return sum;
 }
+
 double PairPrograms::first_run_ms() const {
   double sum = 0;
-  for (const auto& [choice, halves] : halves_) {
-    sum += halves->forward.first_run_ms();
-    for (const auto& [part, backward] : halves->made()) sum += backward.runner.first_run_ms();
-  }
+  for (const auto& [choice, halves] : halves_)
+    for (const Runner* runner : halves->runners()) sum += runner->first_run_ms();
   return sum;
 }
 

@@ -57,17 +57,22 @@ class Halves {
              std::function<Program(const std::vector<uint32_t>&)> where);
     ~Backward();
 
-    /// Where gradients have come for these roots only, of those that the halves are for.
-    Runner& where_given(const std::vector<uint32_t>& roots);
+    /// Where gradients have come for all roots that the halves are for. Compiled when the first gradients come: much
+    /// is computed that nobody differentiates.
+    Runner& runner();
+    /// Where they have come for these roots only.
+    Runner& runner_where_given(const std::vector<uint32_t>& roots);
 
     const std::vector<uint32_t> saved;       ///< numbers of the values that it reads
     const Program program;                   ///< as it was cut, before it is fused
     const std::unique_ptr<PairBatch> batch;  ///< of many runs
-    Runner runner;
 
    private:
+    friend class Halves;
+
     const std::vector<bool> consumable_;
     const std::function<Program(const std::vector<uint32_t>&)> where_;
+    std::unique_ptr<Runner> runner_;
     std::map<std::vector<uint32_t>, std::unique_ptr<Runner>> partly_;
   };
 
@@ -76,7 +81,8 @@ class Halves {
 
   /// Made when it is first asked for.
   Backward& backward(uint32_t part);
-  const std::map<uint32_t, Backward>& made() const { return backward_; }
+  /// Those that are compiled: the forward half, then backward halves.
+  std::vector<const Runner*> runners() const;
 
   const std::vector<SavedValue> saved;
   Runner forward;

@@ -71,13 +71,13 @@ class Pair final : public Compiled {
   }
 
   std::string text() const override {
-    std::string all = print(shared_->whole().forward.graph());
-    for (const auto& [part, backward] : shared_->whole().made()) all += print(backward.runner.graph());
+    std::string all;
+    for (const Runner* runner : shared_->whole().runners()) all += print(runner->graph());
     return all;
   }
   size_t node_count() const override {
-    size_t count = count_nodes(shared_->whole().forward.graph());
-    for (const auto& [part, backward] : shared_->whole().made()) count += count_nodes(backward.runner.graph());
+    size_t count = 0;
+    for (const Runner* runner : shared_->whole().runners()) count += count_nodes(runner->graph());
     return count;
   }
   size_t call_count() const override { return shared_->whole().forward.program().calls; }

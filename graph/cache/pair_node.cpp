@@ -175,7 +175,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   if (grad_enabled()) return apply_again(grads, given);
   expect(given);
   if (given != choice_ && !is_saved_for(given)) return apply_again(grads, given);
-  Runner& backward = given == choice_ ? backward_.runner : backward_.where_given(numbers_of(given));
+  Runner& backward = given == choice_ ? backward_.runner() : backward_.runner_where_given(numbers_of(given));
   std::vector<Tensor> out(edges.size());
   if (backward.program().gradients.empty()) return out;
   std::vector<Tensor> tangents(shared_->parts.roots.size());
