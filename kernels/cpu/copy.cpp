@@ -10,6 +10,7 @@
 #include "kernels/cpu/element_bits.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/iteration.h"
+#include "kernels/cpu/row_copy.h"
 
 namespace terra::cpu {
 
@@ -24,24 +25,6 @@ struct Tile {
 };
 constexpr Tile kDirect = {16, 64};    ///< a cache line of each of 64 columns
 constexpr Tile kBuffered = {32, 32};  ///< through a buffer
-
-template <class Bits>
-void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
-  if (out_stride == sizeof(Bits) && in_stride == sizeof(Bits)) {
-    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
-  } else if (out_stride == sizeof(Bits) && in_stride == 0) {
-    std::fill_n(reinterpret_cast<Bits*>(out), n, *reinterpret_cast<const Bits*>(in));
-  } else if (out_stride == sizeof(Bits) && in_stride == -static_cast<int64_t>(sizeof(Bits))) {
-    Bits* const to = reinterpret_cast<Bits*>(out);
-    const Bits* const from = reinterpret_cast<const Bits*>(in);
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
-  } else {
-    for (int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<Bits*>(out + i * out_stride) = *reinterpret_cast<const Bits*>(in + i * in_stride);
-    }
-  }
-}
 
 /// The dimension along which the input is dense, when it isn't the innermost one; -1 if there is none worth a tile.
 int transposed_dim(const Iteration& it, int64_t size) {
@@ -145,16 +128,6 @@ constexpr int64_t kShortRow = 1024;
 bool has_short_rows(const Iteration& it, int64_t size) {
   const int last = it.rank - 1;
   return last > 0 && it.strides[0][last] == size && it.strides[1][last] == size && it.sizes[last] * size <= kShortRow;
-}
-
-inline void copy_short(char* out, const char* in, int64_t bytes) {
-  constexpr int64_t kVector = sizeof(__m128);
-  if (bytes % kVector != 0) {
-    std::memcpy(out, in, static_cast<size_t>(bytes));
-    return;
-  }
-  for (int64_t i = 0; i < bytes; i += kVector)
-    _mm_storeu_ps(reinterpret_cast<float*>(out + i), _mm_loadu_ps(reinterpret_cast<const float*>(in + i)));
 }
 
 void copy_short_rows(const Iteration& it, int64_t size) {

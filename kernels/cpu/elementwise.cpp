@@ -1,13 +1,12 @@
 #include "kernels/cpu/elementwise.h"
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 
 #include "kernels/abi/kernel_error.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/halves.h"
 #include "kernels/cpu/iteration.h"
+#include "kernels/cpu/short_rows.h"
 
 namespace terra::cpu {
 
@@ -99,61 +98,6 @@ bool needs_widening(const Kernel& kernel, const View& out, std::span<const View>
   return std::any_of(inputs.begin(), inputs.end(), needs) && (!is_half(out.dtype) || needs(out));
 }
 
-/// Short rows side by side, through which some inputs are the same row again and again, as a bias is: of those several
-/// copies are laid behind each other, so that a loop runs through as many rows at once.
-class RepeatedRows {
- public:
-  RepeatedRows(const Iteration& it, const View& out, std::span<const View> inputs) : it_(it) {
-    if (it.rank != 2 || it.sizes[1] > kElements / 2 || it.numel < 2 * kElements) return;
-    width_ = it.sizes[1];
-    held_ = kElements / width_ * width_;
-    bool fits = true;
-    for (int p = 0; p < it.operands; ++p) {
-      sizes_[p] = static_cast<int64_t>(size_of(p == 0 ? out.dtype : inputs[static_cast<size_t>(p) - 1].dtype));
-      const int64_t outer = it.strides[p][0], inner = it.strides[p][1];
-      const bool dense = inner == sizes_[p] && outer == width_ * inner, one = inner == 0 && outer == 0;
-      repeats_[p] = p > 0 && inner == sizes_[p] && outer == 0;
-      fits &= dense || (p > 0 && one) || repeats_[p];
-    }
-    worth_it_ = fits;
-  }
-
-  bool worth_it() const { return worth_it_; }
-
-  void repeat() {
-    for (int p = 1; p < it_.operands; ++p) {
-      if (!repeats_[p]) continue;
-      const int64_t row = width_ * sizes_[p];
-      copies_[p] = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(held_ * sizes_[p]));
-      for (int64_t at = 0; at < held_ * sizes_[p]; at += row)
-        std::memcpy(copies_[p].get() + at, it_.data[p], static_cast<size_t>(row));
-    }
-  }
-
-  /// Calls body(pointers, n) for pieces of the elements [begin, end).
-  void for_pieces(int64_t begin, int64_t end, const auto& body) const {
-    for (int64_t i = begin; i < end;) {
-      const int64_t within = i % width_, n = std::min(held_ - within, end - i);
-      char* at[kMaxOperands];
-      for (int p = 0; p < it_.operands; ++p)
-        at[p] = repeats_[p] ? copies_[p].get() + within * sizes_[p] : it_.data[p] + i * it_.strides[p][1];
-      body(static_cast<char* const*>(at), n);
-      i += n;
-    }
-  }
-
- private:
-  /// Of a row and its copies.
-  static constexpr int64_t kElements = 512;
-
-  const Iteration& it_;
-  int64_t width_ = 0, held_ = 0;
-  int64_t sizes_[kMaxOperands];
-  bool repeats_[kMaxOperands];
-  bool worth_it_ = false;
-  std::unique_ptr<char[]> copies_[kMaxOperands];
-};
-
 /// Changes an innermost dimension of few elements, which cost less than to begin a loop, for a much longer one.
 void lengthen_loops(Iteration& it) {
   constexpr int64_t kFew = 8;
@@ -184,15 +128,16 @@ void run_loop(const auto& loop, int64_t grain, const View& out, std::span<const 
 
   Iteration it;
   collapse(out, inputs, it);
-  RepeatedRows rows(it, out, inputs);
-  if (!rows.worth_it()) lengthen_loops(it);
-  for (int p = 0; p < it.operands; ++p) strides[p] = it.strides[p][it.rank - 1];
-  if (rows.worth_it()) {
-    rows.repeat();
+  for (int p = 0; p < it.operands; ++p)
+    strides[p] = static_cast<int64_t>(size_of(p == 0 ? out.dtype : inputs[static_cast<size_t>(p) - 1].dtype));
+  if (const PackedPieces pieces(it, {strides, static_cast<size_t>(it.operands)}); pieces.pays()) {
+    for (int p = 0; p < it.operands; ++p) strides[p] = pieces.stride(p);
     return parallel_for(numel, grain, [&](int64_t begin, int64_t end) {
-      rows.for_pieces(begin, end, [&](char* const* at, int64_t n) { loop(at, strides, n, params); });
+      pieces.for_pieces(begin, end, [&](char* const* at, int64_t n) { loop(at, strides, n, params); });
     });
   }
+  lengthen_loops(it);
+  for (int p = 0; p < it.operands; ++p) strides[p] = it.strides[p][it.rank - 1];
   parallel_for(numel, grain, [&](int64_t begin, int64_t end) {
     for_rows(it, begin, end, [&](char* const* at, int64_t n) { loop(at, strides, n, params); });
   });

@@ -1,17 +1,16 @@
 #include "kernels/cpu/fused.h"
 
 #include <algorithm>
-#include <complex>
-#include <cstring>
 
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/short_rows.h"
 
 namespace terra::cpu {
 namespace {
 
 constexpr int64_t kTileBudget = 24 * 1024;  // bytes that a tile of all operands may take: most of an L1 cache
-constexpr int64_t kShortRow = 32;           // rows shorter than this are gathered into tiles
+constexpr int64_t kShortRow = 32;           // rows shorter than this are packed in tiles
 
 /// Scratch of this thread, kept between runs.
 char* scratch_of_thread(size_t bytes) {
@@ -32,7 +31,7 @@ class TiledGroup final : public FusedKernel {
     uint8_t size;          ///< bytes per element
     void* const* data;     ///< of the group's slot
     int32_t strided = -1;  ///< Strided: index into strided_
-    int32_t tile = -1;     ///< scratch number: Between always, Strided in gather mode
+    int32_t tile = -1;     ///< scratch number: Between always, Strided where rows are packed
   };
   struct Step {
     ElementwiseLoop loop;
@@ -51,7 +50,6 @@ class TiledGroup final : public FusedKernel {
   void run_flat(int64_t begin, int64_t end) const;
   void run_rows(int64_t begin, int64_t end) const;
   void run_tile(int64_t begin, int64_t n, char* scratch, char* const* strided_at) const;
-  void gather(const StridedInput& input, int64_t begin, int64_t n, char* to) const;
 
   std::vector<Slot> slots_;
   std::vector<uint32_t> operands_;
@@ -63,11 +61,11 @@ class TiledGroup final : public FusedKernel {
   int32_t tiles_ = 0;       ///< scratch tiles
   int64_t tile_bytes_ = 0;  ///< of one scratch tile
   int64_t grain_ = 0;
-  bool gather_;
+  bool packs_;
 };
 
 TiledGroup::TiledGroup(const FusedGroup& group)
-    : dims_(group.sizes), numel_(group.numel), gather_(dims_.size() > 1 && dims_.back() < kShortRow) {
+    : dims_(group.sizes), numel_(group.numel), packs_(dims_.size() > 1 && dims_.back() < kShortRow) {
   for (const FusedGroup::Slot& s : group.slots) {
     Slot& slot = slots_.emplace_back(Slot{s.kind, static_cast<uint8_t>(size_of(s.dtype)), &s.data});
     if (s.kind != SlotKind::Strided) continue;
@@ -87,7 +85,7 @@ TiledGroup::TiledGroup(const FusedGroup& group)
   grain_ = (grain_for_cost(cost) + unit - 1) / unit * unit;
 }
 
-/// A tile of scratch is free again after the last step that reads it. Gathered inputs are alive from the start.
+/// A tile of scratch is free again after the last step that reads it. Packed inputs are alive from the start.
 void TiledGroup::assign_tiles() {
   std::vector<int32_t> last_read(slots_.size(), -1);
   for (size_t s = 0; s < steps_.size(); ++s)
@@ -100,7 +98,7 @@ void TiledGroup::assign_tiles() {
     return t;
   };
   int64_t widest = 1;
-  if (gather_)
+  if (packs_)
     for (const StridedInput& s : strided_) {
       slots_[s.slot].tile = take();
       widest = std::max<int64_t>(widest, slots_[s.slot].size);
@@ -120,7 +118,7 @@ void TiledGroup::assign_tiles() {
 void TiledGroup::choose_tile() {
   int64_t bytes = 0;
   for (const Slot& s : slots_)
-    if (s.kind == SlotKind::Contiguous || (s.kind == SlotKind::Strided && !gather_)) bytes += s.size;
+    if (s.kind == SlotKind::Contiguous || (s.kind == SlotKind::Strided && !packs_)) bytes += s.size;
   bytes += tiles_ * tile_bytes_;
   const bool one_loop = steps_.size() == 1 && tiles_ == 0;
   tile_ = one_loop ? numel_ : std::clamp<int64_t>(kTileBudget / std::max<int64_t>(bytes, 1) / 64 * 64, 128, 4096);
@@ -129,7 +127,7 @@ void TiledGroup::choose_tile() {
 
 void TiledGroup::launch() const {
   if (numel_ == 0) return;
-  if (dims_.empty() || gather_)
+  if (dims_.empty() || packs_)
     parallel_for(numel_, grain_, [this](int64_t begin, int64_t end) { run_flat(begin, end); });
   else
     parallel_for(numel_, grain_, [this](int64_t begin, int64_t end) { run_rows(begin, end); });
@@ -139,8 +137,11 @@ void TiledGroup::run_flat(int64_t begin, int64_t end) const {
   char* scratch = tiles_ > 0 ? scratch_of_thread(static_cast<size_t>(tiles_ * tile_bytes_)) : nullptr;
   for (int64_t at = begin; at < end; at += tile_) {
     const int64_t n = std::min(tile_, end - at);
-    if (gather_)
-      for (const StridedInput& s : strided_) gather(s, at, n, scratch + slots_[s.slot].tile * tile_bytes_);
+    if (packs_)
+      for (const StridedInput& s : strided_) {
+        const Slot& slot = slots_[s.slot];
+        pack({data(slot), dims_, s.strides, slot.size}, at, n, scratch + slot.tile * tile_bytes_);
+      }
     run_tile(at, n, scratch, nullptr);
   }
 }
@@ -182,7 +183,7 @@ void TiledGroup::run_tile(int64_t begin, int64_t n, char* scratch, char* const* 
           break;
         case SlotKind::Between: data[k] = scratch + s.tile * tile_bytes_; break;
         case SlotKind::Strided:
-          if (gather_) {
+          if (packs_) {
             data[k] = scratch + s.tile * tile_bytes_;
           } else {
             data[k] = strided_at[s.strided];
@@ -192,31 +193,6 @@ void TiledGroup::run_tile(int64_t begin, int64_t n, char* scratch, char* const* 
       }
     }
     step.loop(data, strides, n, step.params);
-  }
-}
-
-void TiledGroup::gather(const StridedInput& input, int64_t begin, int64_t n, char* to) const {
-  const Slot& s = slots_[input.slot];
-  const int64_t row = dims_.back(), step = input.strides.back();
-  for (int64_t done = 0; done < n;) {
-    int64_t rest = (begin + done) / row;
-    const int64_t column = (begin + done) % row;
-    const char* from = data(s) + column * step;
-    for (size_t d = dims_.size() - 1; d-- > 0; rest /= dims_[d]) from += rest % dims_[d] * input.strides[d];
-    const int64_t count = std::min(n - done, row - column);
-    const auto copy = [&](auto type) {
-      using T = decltype(type);
-      T* out = reinterpret_cast<T*>(to) + done;
-      for (int64_t i = 0; i < count; ++i) std::memcpy(out + i, from + i * step, sizeof(T));
-    };
-    switch (s.size) {
-      case 1: copy(uint8_t{}); break;
-      case 2: copy(uint16_t{}); break;
-      case 4: copy(uint32_t{}); break;
-      case 8: copy(uint64_t{}); break;
-      default: copy(std::complex<double>{}); break;
-    }
-    done += count;
   }
 }
 

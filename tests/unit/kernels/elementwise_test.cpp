@@ -113,6 +113,9 @@ TEST_CASE("elementwise kernels agree with their references", "[elementwise]") {
                                                   {{40, 30}, {30}, {}},
                                                   {{7}, {300, 7}, {7}},
                                                   {{33}, {}, {1}},
+                                                  {{12, 20, 8}, {12, 20, 1}, {20, 8}},
+                                                  {{400, 1}, {400, 5}, {5}},
+                                                  {{60, 1, 6}, {1, 9, 1}, {60, 1, 1}},
                                                   {{1}, {33}, {33}}};
   for (const ElementwiseCase& c : elementwise_cases()) {
     for (const DType dtype : dtypes_of(c)) {
@@ -156,6 +159,7 @@ TEST_CASE("work that is split among threads has the same bits", "[elementwise]")
     operands[0] = operands[0].permuted({1, 0});
     for (size_t p = 1; p < operands.size(); ++p) operands[p] = operands_of(c, DType::F32, {{700, 300}})[p];
     check(c, operands, Array(DType::F32, {700, 300}));
+    check(c, operands_of(c, DType::F32, {{300, 90, 1}, {90, 7}, {300, 1, 7}}), Array(DType::F32, {300, 90, 7}));
   }
 }
 

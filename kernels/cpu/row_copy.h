@@ -1,0 +1,41 @@
+// Moving the elements of one row, as bits.
+#pragma once
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace terra::cpu {
+
+/// Strides in bytes.
+template <class Bits>
+void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
+  if (out_stride == sizeof(Bits) && in_stride == sizeof(Bits)) {
+    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
+  } else if (out_stride == sizeof(Bits) && in_stride == 0) {
+    std::fill_n(reinterpret_cast<Bits*>(out), n, *reinterpret_cast<const Bits*>(in));
+  } else if (out_stride == sizeof(Bits) && in_stride == -static_cast<int64_t>(sizeof(Bits))) {
+    Bits* const to = reinterpret_cast<Bits*>(out);
+    const Bits* const from = reinterpret_cast<const Bits*>(in);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      *reinterpret_cast<Bits*>(out + i * out_stride) = *reinterpret_cast<const Bits*>(in + i * in_stride);
+    }
+  }
+}
+
+/// Dense rows, without a call for those of whole vectors.
+inline void copy_short(char* out, const char* in, int64_t bytes) {
+  constexpr int64_t kVector = sizeof(__m128);
+  if (bytes % kVector != 0) {
+    std::memcpy(out, in, static_cast<size_t>(bytes));
+    return;
+  }
+  for (int64_t i = 0; i < bytes; i += kVector)
+    _mm_storeu_ps(reinterpret_cast<float*>(out + i), _mm_loadu_ps(reinterpret_cast<const float*>(in + i)));
+}
+
+}  // namespace terra::cpu
