@@ -36,10 +36,14 @@ void simplify(Iteration& it, bool keep_order = false);
 template <class Body>
 void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
   if (begin >= end) return;
-  const int last = it.rank - 1;
+  const int last = it.rank - 1, outer = last > 0 ? last - 1 : last;
   int64_t index[kMaxViewRank];
-  char* at[kMaxOperands];
-  for (int p = 0; p < it.operands; ++p) at[p] = it.data[p];
+  char* at[kMaxOperands] = {};
+  int64_t step[kMaxOperands] = {};  // to the next row
+  for (int p = 0; p < it.operands; ++p) {
+    at[p] = it.data[p];
+    step[p] = it.strides[p][outer];
+  }
   int64_t rest = begin;
   for (int d = last; d >= 0; --d) {
     index[d] = rest % it.sizes[d];
@@ -47,18 +51,28 @@ void for_rows(const Iteration& it, int64_t begin, int64_t end, Body body) {
     for (int p = 0; p < it.operands; ++p) at[p] += index[d] * it.strides[p][d];
   }
   const int64_t width = it.sizes[last];
-  for (int64_t done = begin, row = width - index[last];; row = width) {
-    const int64_t n = row < end - done ? row : end - done;
+  int64_t left = end - begin;
+  if (index[last] > 0 || left < width) {  // a part of a row
+    const int64_t n = width - index[last] < left ? width - index[last] : left;
     body(static_cast<char* const*>(at), n);
-    done += n;
-    if (done >= end) return;
-    if (row != width)
-      for (int p = 0; p < it.operands; ++p) at[p] -= index[last] * it.strides[p][last];
-    for (int d = last - 1; d >= 0; --d) {
-      for (int p = 0; p < it.operands; ++p) at[p] += it.strides[p][d];
-      if (++index[d] < it.sizes[d]) break;
+    left -= n;
+    if (left == 0) return;
+    for (int p = 0; p < it.operands; ++p) at[p] += step[p] - index[last] * it.strides[p][last];
+    ++index[outer];
+  }
+  while (true) {
+    for (; index[outer] < it.sizes[outer]; ++index[outer]) {
+      body(static_cast<char* const*>(at), width < left ? width : left);
+      left -= width;
+      if (left <= 0) return;
+      for (int p = 0; p < kMaxOperands; ++p) at[p] += step[p];
+    }
+    for (int d = outer;; --d) {
       for (int p = 0; p < it.operands; ++p) at[p] -= index[d] * it.strides[p][d];
       index[d] = 0;
+      ++index[d - 1];
+      for (int p = 0; p < it.operands; ++p) at[p] += it.strides[p][d - 1];
+      if (index[d - 1] < it.sizes[d - 1]) break;
     }
   }
 }

@@ -112,6 +112,13 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
 }
 
 template <class Op>
+void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::First* a, const typename Op::In* b,
+                    const typename Op::In* c, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i], c[i]);
+}
+
+template <class Op>
 void map_right_scalar(const Op& op, typename Op::Out* out, const typename Op::In* a, typename Op::In b, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b);
@@ -123,18 +130,37 @@ void map_left_scalar(const Op& op, typename Op::Out* out, typename Op::In a, con
   for (int64_t i = 0; i < n; ++i) out[i] = op(a, b[i]);
 }
 
+// The loops by way of buffers are functions of their own: their frames would cost the others more than a short row.
+
+template <class Op>
+[[gnu::noinline]] void unary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+  using In = typename Op::In;
+  using Out = typename Op::Out;
+  In buffer[kBlock];
+  write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
+    map_contiguous(op, out, read_block(data[1] + i * strides[1], strides[1], count, buffer), count);
+  });
+}
+
 template <class Op>
 void unary_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
   using In = typename Op::In;
   using Out = typename Op::Out;
   const Op op(params);
-  if (strides[0] == stride_of<Out> && strides[1] == stride_of<In>) {
-    map_contiguous(op, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const In*>(data[1]), n);
-    return;
-  }
-  In buffer[kBlock];
+  if (strides[0] == stride_of<Out> && strides[1] == stride_of<In>)
+    return map_contiguous(op, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const In*>(data[1]), n);
+  unary_blocks(op, data, strides, n);
+}
+
+template <class Op>
+[[gnu::noinline]] void binary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+  using In = typename Op::In;
+  using Out = typename Op::Out;
+  In a_buffer[kBlock], b_buffer[kBlock];
   write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
-    map_contiguous(op, out, read_block(data[1] + i * strides[1], strides[1], count, buffer), count);
+    const In* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
+    const In* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
+    map_contiguous(op, out, a, b, count);
   });
 }
 
@@ -155,11 +181,21 @@ void binary_loop(char* const* data, const int64_t* strides, int64_t n, const Ker
       if (strides[1] == 0 && many_b) return map_left_scalar(op, out, *a, b, n);
     }
   }
-  In a_buffer[kBlock], b_buffer[kBlock];
+  binary_blocks(op, data, strides, n);
+}
+
+template <class Op>
+[[gnu::noinline]] void ternary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+  using First = typename Op::First;
+  using In = typename Op::In;
+  using Out = typename Op::Out;
+  First a_buffer[kBlock];
+  In b_buffer[kBlock], c_buffer[kBlock];
   write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
-    const In* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
+    const First* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
     const In* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
-    map_contiguous(op, out, a, b, count);
+    const In* c = read_block(data[3] + i * strides[3], strides[3], count, c_buffer);
+    map_contiguous(op, out, a, b, c, count);
   });
 }
 
@@ -169,15 +205,11 @@ void ternary_loop(char* const* data, const int64_t* strides, int64_t n, const Ke
   using In = typename Op::In;
   using Out = typename Op::Out;
   const Op op(params);
-  First a_buffer[kBlock];
-  In b_buffer[kBlock], c_buffer[kBlock];
-  write_blocks<Out>(data[0], strides[0], n, [&](Out* out, int64_t i, int64_t count) {
-    const First* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
-    const In* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
-    const In* c = read_block(data[3] + i * strides[3], strides[3], count, c_buffer);
-#pragma GCC ivdep
-    for (int64_t k = 0; k < count; ++k) out[k] = op(a[k], b[k], c[k]);
-  });
+  if (strides[0] == stride_of<Out> && strides[1] == stride_of<First> && strides[2] == stride_of<In> &&
+      strides[3] == stride_of<In>)
+    return map_contiguous(op, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const First*>(data[1]),
+                          reinterpret_cast<const In*>(data[2]), reinterpret_cast<const In*>(data[3]), n);
+  ternary_blocks(op, data, strides, n);
 }
 
 /// What most ops are: from T to T (or to Result), without attributes.
