@@ -88,6 +88,12 @@ class Source {
     }
   }
 
+  /// What is folded into an output lies side by side as the reducer takes it, and so do the outputs.
+  bool folds_rows(const Spaces& s, const Reducer& r) const {
+    return half_ == nullptr && s.folded.rank == 1 && s.folded.strides[0][0] == size &&
+           s.kept.strides[1][s.kept.rank - 1] == static_cast<int64_t>(size_of(r.result));
+  }
+
   const int64_t size;  ///< of an element, in bytes
 
  private:
@@ -144,6 +150,13 @@ void reduce_rows(const Reducer& r, const Spaces& s, const Source& source) {
       }
     });
   };
+  if (blocks == 1 && source.folds_rows(s, r)) {
+    parallel_for(s.kept.numel, grain, [&](int64_t begin, int64_t end) {
+      for_rows(s.kept, begin, end,
+               [&](char* const* at, int64_t n) { r.rows(at[1], at[0], s.kept.strides[0][last], n, s.folded.numel); });
+    });
+    return;
+  }
   if (blocks == 1) {
     parallel_for(s.kept.numel, grain, [&](int64_t begin, int64_t end) {
       for_outputs(begin, end, [&](int64_t offset, char* out) {

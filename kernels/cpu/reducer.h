@@ -20,6 +20,8 @@ struct Reducer {
   void (*start)(void* acc, int64_t n) = nullptr;
   /// *acc takes in n contiguous elements.
   void (*row)(void* acc, const void* x, int64_t n) = nullptr;
+  /// The folds of `rows` rows of n contiguous elements that lie `stride` bytes apart, finished side by side.
+  void (*rows)(void* out, const void* x, int64_t stride, int64_t rows, int64_t n) = nullptr;
   /// acc[j] takes in the elements j of `rows` rows that lie `stride` bytes apart; columns <= kColumns.
   void (*columns)(void* acc, const void* x, int64_t stride, int64_t rows, int64_t columns) = nullptr;
   void (*merge)(void* acc, const void* other, int64_t n) = nullptr;

@@ -66,24 +66,17 @@ concept OnVectors = requires {
 /// What the lanes beyond the end of a tensor hold: inside the domain of every function.
 inline constexpr double kPadding = 0.5;
 
-/// The last, incomplete vector of a tensor, padded; `count` lanes of it are stored back.
 template <class T>
-Vec<T> load_part(const T* from, int64_t count) {
-  Vec<T> v = broadcast(static_cast<T>(kPadding));
-  for (int64_t k = 0; k < count; ++k) v[k] = from[k];
-  return v;
-}
-template <class T>
-void store_part(T* to, Vec<T> v, int64_t count) {
-  for (int64_t k = 0; k < count; ++k) to[k] = v[k];
+Vec<T> load_padded(const T* from, int64_t count) {
+  return load_some(from, count, static_cast<T>(kPadding));
 }
 
-/// out[i] = vector_at(i), with load(pointer) or load_part(pointer, count) in the hands of the callee.
+/// out[i .. i + lanes) = whole(i), and what is left of a last vector = part(i, count).
 template <class T, class Whole, class Part>
 void map_vectors(T* out, int64_t n, Whole whole, Part part) {
   int64_t i = 0;
   for (; i + kLanes<T> <= n; i += kLanes<T>) store(out + i, whole(i));
-  if (i < n) store_part(out + i, part(i, n - i), n - i);
+  if (i < n) store_some<T>(out + i, part(i, n - i), n - i);
 }
 
 template <class Op>
@@ -91,7 +84,7 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
   if constexpr (OnVectors<Op>) {
     map_vectors(
         out, n, [&](int64_t i) { return op(load(a + i)); },
-        [&](int64_t i, int64_t count) { return op(load_part(a + i, count)); });
+        [&](int64_t i, int64_t count) { return op(load_padded(a + i, count)); });
   } else {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = op(a[i]);
@@ -104,7 +97,7 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
   if constexpr (OnVectors<Op>) {
     map_vectors(
         out, n, [&](int64_t i) { return op(load(a + i), load(b + i)); },
-        [&](int64_t i, int64_t count) { return op(load_part(a + i, count), load_part(b + i, count)); });
+        [&](int64_t i, int64_t count) { return op(load_padded(a + i, count), load_padded(b + i, count)); });
   } else {
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i]);

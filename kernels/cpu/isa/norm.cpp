@@ -6,15 +6,6 @@ namespace terra::cpu::TERRA_ISA {
 
 namespace {
 
-/// Zeros in the lanes from `count` on.
-template <class T>
-Vec<T> only(Vec<T> v, int64_t count) {
-  if (count == kLanes<T>) return v;
-  Vec<T> wanted = {};
-  __builtin_memcpy(&wanted, &v, static_cast<unsigned long>(count) * sizeof(T));
-  return wanted;
-}
-
 template <class T>
 double sum(const T* x, int64_t n) {
   return sum_run<T>(n, [&](int64_t i, int64_t count) { return read(x + i, count); });

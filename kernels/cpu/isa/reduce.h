@@ -1,21 +1,8 @@
-// Sums and maxima over contiguous runs, and vectors that are partly filled.
+// Sums and maxima over contiguous runs.
 #pragma once
 #include "kernels/cpu/isa/vec.h"
 
 namespace terra::cpu::TERRA_ISA {
-
-/// The first `count` lanes from memory, the others `rest`.
-template <class T>
-inline Vec<T> load_some(const T* from, int64_t count, T rest) {
-  Vec<T> v = broadcast(rest);
-  __builtin_memcpy(&v, from, static_cast<unsigned long>(count) * sizeof(T));
-  return v;
-}
-
-template <class T>
-inline void store_some(T* to, Vec<T> v, int64_t count) {
-  __builtin_memcpy(to, &v, static_cast<unsigned long>(count) * sizeof(T));
-}
 
 /// fold(a, b) of the halves of a vector, of their halves and so on.
 template <class T, int kBytes = kVectorBytes, class V, class Fold>
@@ -55,7 +42,12 @@ inline double sum_run(int64_t n, const Value& value) {
     for (; i + 4 * kLane <= end; i += 4 * kLane) {
       for (int c = 0; c < 4; ++c) chain[c] += value(i + c * kLane, kLane);
     }
-    for (int c = 0; i < end; i += kLane, c = (c + 1) % 4) chain[c] += value(i, end - i < kLane ? end - i : kLane);
+    const int64_t whole = (end - i) / kLane;
+    if (whole > 0) chain[0] += value(i, kLane);
+    if (whole > 1) chain[1] += value(i + kLane, kLane);
+    if (whole > 2) chain[2] += value(i + 2 * kLane, kLane);
+    i += whole * kLane;
+    if (i < end) chain[3] += value(i, end - i);
     total += static_cast<double>(sum_lanes<T>((chain[0] + chain[1]) + (chain[2] + chain[3])));
   }
   return total;

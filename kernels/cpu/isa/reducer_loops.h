@@ -2,9 +2,10 @@
 //
 // A fold says: In, Lane (what one pass accumulates in), Acc (what passes accumulate in), Out; start, lane(x), lanes(v)
 // where those of a vector aren't the vector itself, take(lane, lane), widen(lane), merge(acc, acc). Lanes are
-// independent, so the inner loops vectorize without reassociation.
+// independent, so the inner loops vectorize without reassociation. `take` of vectors of accumulators is `merge`.
 #pragma once
 #include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/isa/reduce.h"
 #include "kernels/cpu/reducer.h"
 
 namespace terra::cpu::TERRA_ISA {
@@ -26,9 +27,9 @@ struct ReducerLoops {
 
   /// Words that accumulate in as many bytes fill vectors, four at a time; other lanes are left to the vectorizer.
   static constexpr bool kInRegisters = kIsWord<In> && sizeof(Lane) == sizeof(In);
-  static constexpr int kWide = kInRegisters ? static_cast<int>(kLanes<In>) : 64;
+  static constexpr int kWide = 64;
   /// Shorter runs take four lanes.
-  static constexpr int64_t kLeast = kInRegisters ? 32 : 128;
+  static constexpr int64_t kLeast = kInRegisters ? kLanes<In> : 128;
 
   static void start(void* acc, int64_t n) {
     for (int64_t j = 0; j < n; ++j) static_cast<Acc*>(acc)[j] = F::widen(F::start());
@@ -36,13 +37,10 @@ struct ReducerLoops {
 
   /// The fold of a run, in kWidth lanes side by side, of which halves are then merged.
   template <int kWidth>
-  static Acc pass(const In* x, int64_t n) {
+  static Acc fold_lanes_of(const In* x, int64_t n) {
     alignas(64) Lane lanes[kWidth];
     for (int k = 0; k < kWidth; ++k) lanes[k] = F::start();
     int64_t i = 0;
-    if constexpr (kInRegisters && kWidth == kWide) {
-      i = fold_vectors(x, n, lanes);
-    }
     for (; i + kWidth <= n; i += kWidth) {
       for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], F::lane(x[i + k]));
     }
@@ -56,38 +54,74 @@ struct ReducerLoops {
     return accs[0];
   }
 
-  /// The whole vectors of a run into one of lanes, through four held in registers; how many elements that is.
-  static int64_t fold_vectors(const In* x, int64_t n, Lane* lanes) {
+  static auto lanes_of(auto x) {
+    if constexpr (requires { F::lanes(x); })
+      return F::lanes(x);
+    else
+      return __builtin_bit_cast(Vec<Lane>, x);
+  }
+
+  /// The same of a vector at least, through four held in registers.
+  static Acc fold_vectors(const In* x, int64_t n) {
     constexpr int64_t kLane = kLanes<In>;
-    const auto lanes_at = [](const In* at) {
-      if constexpr (requires(Vec<In> v) { F::lanes(v); })
-        return F::lanes(load(at));
-      else
-        return __builtin_bit_cast(Vec<Lane>, load(at));
-    };
-    Vec<Lane> v0 = load(lanes), v1 = v0, v2 = v0, v3 = v0;
+    const auto lanes_at = [&](int64_t i) { return lanes_of(load(x + i)); };
+    const Vec<Lane> none = broadcast(F::start());
+    Vec<Lane> v0 = none, v1 = none, v2 = none, v3 = none;
     int64_t i = 0;
     for (; i + 4 * kLane <= n; i += 4 * kLane) {
-      v0 = F::take(v0, lanes_at(x + i));
-      v1 = F::take(v1, lanes_at(x + i + kLane));
-      v2 = F::take(v2, lanes_at(x + i + 2 * kLane));
-      v3 = F::take(v3, lanes_at(x + i + 3 * kLane));
+      v0 = F::take(v0, lanes_at(i));
+      v1 = F::take(v1, lanes_at(i + kLane));
+      v2 = F::take(v2, lanes_at(i + 2 * kLane));
+      v3 = F::take(v3, lanes_at(i + 3 * kLane));
     }
     const int64_t left = (n - i) / kLane;
-    if (left > 0) v0 = F::take(v0, lanes_at(x + i));
-    if (left > 1) v1 = F::take(v1, lanes_at(x + i + kLane));
-    if (left > 2) v2 = F::take(v2, lanes_at(x + i + 2 * kLane));
+    if (left > 0) v0 = F::take(v0, lanes_at(i));
+    if (left > 1) v1 = F::take(v1, lanes_at(i + kLane));
+    if (left > 2) v2 = F::take(v2, lanes_at(i + 2 * kLane));
     i += left * kLane;
-    store(lanes, F::take(F::take(v0, v1), F::take(v2, v3)));
-    return i;
+    if (i < n) {  // the last vector, without what has been taken
+      const auto taken = lane_numbers<In>() < static_cast<Word<In>>(kLane - (n - i));
+      v3 = F::take(v3, taken ? none : lanes_at(n - kLane));
+    }
+    return merged(F::take(F::take(v0, v1), F::take(v2, v3)));
+  }
+
+  /// All lanes of a vector.
+  static Acc merged(auto lanes) {
+    const auto take = [](auto a, auto b) { return F::take(a, b); };
+    if constexpr (sizeof(Acc) == sizeof(Lane)) {
+      return fold_lanes<Lane>(lanes, take);
+    } else {
+      typedef Lane Half __attribute__((vector_size(kVectorBytes / 2)));
+      Half halves[2];
+      __builtin_memcpy(halves, &lanes, sizeof lanes);
+      return fold_lanes<Acc>(
+          F::take(__builtin_convertvector(halves[0], Vec<Acc>), __builtin_convertvector(halves[1], Vec<Acc>)), take);
+    }
+  }
+
+  /// Of kPass elements at most.
+  static Acc pass(const In* x, int64_t n) {
+    if (n < kLeast) return fold_lanes_of<4>(x, n);
+    if constexpr (kInRegisters)
+      return fold_vectors(x, n);
+    else
+      return fold_lanes_of<kWide>(x, n);
   }
 
   static void row(void* acc, const void* x, int64_t n) {
     Acc& a = *static_cast<Acc*>(acc);
     const In* from = static_cast<const In*>(x);
     for (int64_t i = 0; i < n; i += kPass) {
-      const int64_t count = n - i < kPass ? n - i : kPass;
-      a = F::merge(a, count < kLeast ? pass<4>(from + i, count) : pass<kWide>(from + i, count));
+      a = F::merge(a, pass(from + i, n - i < kPass ? n - i : kPass));
+    }
+  }
+
+  static void rows(void* out, const void* x, int64_t stride, int64_t rows, int64_t n) {
+    for (int64_t r = 0; r < rows; ++r) {
+      Acc acc = F::widen(F::start());
+      row(&acc, static_cast<const char*>(x) + r * stride, n);
+      finish(static_cast<typename F::Out*>(out) + r, &acc, 1);
     }
   }
 
@@ -125,6 +159,7 @@ consteval Reducer reducer() {
           dtype_of<typename F::Out>(),
           Loops::start,
           Loops::row,
+          Loops::rows,
           Loops::columns,
           Loops::merge,
           Loops::finish};

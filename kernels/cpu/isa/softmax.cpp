@@ -24,7 +24,7 @@ void softmax(T* out, const T* in, int64_t n) {
   const T sum = static_cast<T>(sum_run<T>(n, [&](int64_t i, int64_t count) {
     const Vec<T> e = v_exp(read(in + i, count, lowest) - top);
     write<T>(out + i, e, count);
-    return count == kLanes<T> ? e : read(out + i, count);  // a row of -inf: the padding must not count as NaN
+    return count == kLanes<T> ? e : only<T>(e, count);  // a row of -inf: the padding must not count as NaN
   }));
   for_each_vector<T>(n, [&](int64_t i, int64_t count) { write<T>(out + i, read(out + i, count) / sum, count); });
 }
@@ -34,9 +34,7 @@ void log_softmax(T* out, const T* in, int64_t n) {
   const T top = maximum(in, n);
   const double sum = sum_run<T>(n, [&](int64_t i, int64_t count) {
     const Vec<T> e = v_exp(read(in + i, count, top) - top);
-    Vec<T> wanted = {};
-    __builtin_memcpy(&wanted, &e, static_cast<unsigned long>(count) * sizeof(T));
-    return wanted;
+    return count == kLanes<T> ? e : only<T>(e, count);
   });
   const T log_sum = static_cast<T>(__builtin_log(sum));
   for_each_vector<T>(n,

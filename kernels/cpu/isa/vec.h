@@ -3,6 +3,8 @@
 // The functions are glibc's libmvec: all of them exist in f32 and f64 at every level, at most 4 units in the last place
 // off, usually 1, with exceptional arguments as libm has them. A lane's result depends on that lane only.
 #pragma once
+#include <immintrin.h>
+
 #include <cstdint>
 
 namespace terra::cpu::TERRA_ISA {
@@ -49,6 +51,102 @@ inline Vec<T> broadcast(T value) {
   for (int k = 0; k < kLanes<T>; ++k) v[k] = value;
   return v;
 }
+
+// ---- vectors that are partly filled ----
+
+/// An integer of the size of a lane, which comparisons of lanes yield.
+template <class T>
+struct WordOf {
+  using type = __INT64_TYPE__;
+};
+template <class T>
+requires(sizeof(T) == 4) struct WordOf<T> {
+  using type = __INT32_TYPE__;
+};
+template <class T>
+using Word = typename WordOf<T>::type;
+
+/// The number of each lane.
+template <class T>
+inline Vec<Word<T>> lane_numbers() {
+  Vec<Word<T>> numbers;
+  for (int k = 0; k < kLanes<T>; ++k) numbers[k] = k;
+  return numbers;
+}
+
+/// Lanes of words whose memory may be read and written in part, without a call.
+template <class T>
+constexpr bool kHasMasks = kVectorBytes > 16 && (sizeof(T) == 4 || sizeof(T) == 8);
+
+#if defined(__AVX512F__)
+template <class T>
+inline Vec<T> masked_load(const T* from, int64_t count, Vec<T> rest) {
+  const auto bits = static_cast<__mmask16>((1u << count) - 1);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_bit_cast(Vec<T>, _mm512_mask_loadu_epi32(__builtin_bit_cast(__m512i, rest), bits, from));
+  else
+    return __builtin_bit_cast(
+        Vec<T>, _mm512_mask_loadu_epi64(__builtin_bit_cast(__m512i, rest), static_cast<__mmask8>(bits), from));
+}
+template <class T>
+inline void masked_store(T* to, Vec<T> v, int64_t count) {
+  const auto bits = static_cast<__mmask16>((1u << count) - 1);
+  if constexpr (sizeof(T) == 4)
+    _mm512_mask_storeu_epi32(to, bits, __builtin_bit_cast(__m512i, v));
+  else
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(bits), __builtin_bit_cast(__m512i, v));
+}
+#elif defined(__AVX2__)
+template <class T>
+inline __m256i first_lanes(int64_t count) {
+  return __builtin_bit_cast(__m256i, lane_numbers<T>() < static_cast<Word<T>>(count));
+}
+template <class T>
+inline Vec<T> masked_load(const T* from, int64_t count, Vec<T> rest) {
+  const __m256i wanted = first_lanes<T>(count);
+  __m256i v;
+  if constexpr (sizeof(T) == 4)
+    v = _mm256_maskload_epi32(reinterpret_cast<const int*>(from), wanted);
+  else
+    v = _mm256_maskload_epi64(reinterpret_cast<const long long*>(from), wanted);
+  return __builtin_bit_cast(Vec<T>, _mm256_blendv_epi8(__builtin_bit_cast(__m256i, rest), v, wanted));
+}
+template <class T>
+inline void masked_store(T* to, Vec<T> v, int64_t count) {
+  const __m256i wanted = first_lanes<T>(count), bits = __builtin_bit_cast(__m256i, v);
+  if constexpr (sizeof(T) == 4)
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(to), wanted, bits);
+  else
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(to), wanted, bits);
+}
+#endif
+
+/// The first `count` lanes from memory, the others `rest`.
+template <class T>
+inline Vec<T> load_some(const T* from, int64_t count, T rest) {
+  Vec<T> v = broadcast(rest);
+  if constexpr (kHasMasks<T>)
+    v = masked_load<T>(from, count, v);
+  else
+    __builtin_memcpy(&v, from, static_cast<unsigned long>(count) * sizeof(T));
+  return v;
+}
+
+template <class T>
+inline void store_some(T* to, Vec<T> v, int64_t count) {
+  if constexpr (kHasMasks<T>)
+    masked_store<T>(to, v, count);
+  else
+    __builtin_memcpy(to, &v, static_cast<unsigned long>(count) * sizeof(T));
+}
+
+/// `rest` in the lanes from `count` on.
+template <class T>
+inline Vec<T> only(Vec<T> v, int64_t count, T rest = T(0)) {
+  return lane_numbers<T>() < static_cast<Word<T>>(count) ? v : broadcast(rest);
+}
+
+// ---- functions ----
 
 #define TERRA_VECTOR_FUNCTION(name)                                             \
   extern "C" Vec<float> TERRA_MVEC_F(v, name)(Vec<float>);                      \
