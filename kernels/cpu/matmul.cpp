@@ -14,6 +14,7 @@
 #include "kernels/cpu/iteration.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/scratch.h"
+#include "kernels/cpu/small_product.h"
 
 namespace terra::cpu {
 namespace {
@@ -98,7 +99,8 @@ void narrow_mm_in(const KernelCall& call, Scratch& scratch) {
 
 // ---- bmm -------------------------------------------------------------------------------------------------------
 
-/// Calls multiply(m, n, k, left, right, result) for the matrices of a batch.
+/// Calls multiply(m, n, k, left, right, result) for the matrices of a batch, if they aren't so small that BLAS takes
+/// longer to call.
 template <class T>
 void each_product(const KernelCall& call, Scratch& scratch, const auto& multiply) {
   const View &a = call.view(0), &b = call.view(1), &out = call.out[0];
@@ -107,16 +109,26 @@ void each_product(const KernelCall& call, Scratch& scratch, const auto& multiply
   if (scratch.counting()) return;
   const int64_t left_step = left.data == a.data ? a.strides[0] : m * k;
   const int64_t right_step = right.data == b.data ? b.strides[0] : k * n;
+  const auto left_of = [&](int64_t i) {
+    return Operand<T>{left.data + i * left_step, left.row_stride, left.column_stride};
+  };
+  const auto right_of = [&](int64_t i) {
+    return Operand<T>{right.data + i * right_step, right.row_stride, right.column_stride};
+  };
   // Few large matrices are split inside, many small ones among the threads; the pieces are the same either way.
   constexpr double kOperationsPerGrain = 2e6;
   const double operations = 2.0 * static_cast<double>(m * n) * static_cast<double>(std::max<int64_t>(k, 1));
   const int64_t grain =
       operations > 32e6 ? batch : std::max<int64_t>(1, static_cast<int64_t>(kOperationsPerGrain / (operations + 1)));
-  parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      multiply(m, n, k, Operand<T>{left.data + i * left_step, left.row_stride, left.column_stride},
-               Operand<T>{right.data + i * right_step, right.row_stride, right.column_stride}, out.as<T>() + i * m * n);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (const SmallProduct<T> small(m, n, k, left, right); small.pays()) {
+      return parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) small(left_of(i), right_of(i), out.as<T>() + i * m * n);
+      });
     }
+  }
+  parallel_for(batch, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) multiply(m, n, k, left_of(i), right_of(i), out.as<T>() + i * m * n);
   });
 }
 

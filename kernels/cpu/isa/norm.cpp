@@ -21,6 +21,11 @@ double sum_of_squares(const T* x, double center, int64_t n) {
 }
 
 template <class T>
+double dot(const T* a, const T* b, int64_t n) {
+  return sum_run<T>(n, [&](int64_t i, int64_t count) { return read(a + i, count) * read(b + i, count); });
+}
+
+template <class T>
 void sums_with_gradient(const T* grad, const T* x, double center, int64_t n, double* sums) {
   const T c = static_cast<T>(center);
   sums[0] += sum(grad, n);
@@ -78,8 +83,8 @@ void layer_norm_backward(T* out, const T* grad, const T* x, T mean, T rstd, cons
 
 template <class T>
 NormRows<T> table() {
-  return {sum<T>,     sum_of_squares<T>, sums_with_gradient<T>, scale_shift<T>,
-          combine<T>, layer_norm<T>,     layer_norm_backward<T>};
+  return {sum<T>,         sum_of_squares<T>, dot<T>,        sums_with_gradient<T>,
+          scale_shift<T>, combine<T>,        layer_norm<T>, layer_norm_backward<T>};
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ template <class T>
 struct NormRows {
   double (*sum)(const T* x, int64_t n);
   double (*sum_of_squares)(const T* x, double center, int64_t n);  ///< of x - center
+  double (*dot)(const T* a, const T* b, int64_t n);
   /// Adds to sums[0] the sum of grad, to sums[1] that of grad * (x - center).
   void (*sums_with_gradient)(const T* grad, const T* x, double center, int64_t n, double* sums);
   void (*scale_shift)(T* out, const T* x, T scale, T shift, int64_t n);                       ///< x * scale + shift
