@@ -203,8 +203,28 @@ consteval Kernel pow_kernel() {
   return kernel;
 }
 
-/// x Phi(x) = x erfc(-x / sqrt(2)) / 2, or with approximate='tanh' x (1 + tanh(u)) / 2 = x / (1 + exp(-2u)): forms that
-/// keep their digits for large negative x.
+/// exp(-x^2 / 2): sqrt(2 pi) times the density of the standard normal distribution.
+template <class T>
+Vec<T> bell(Vec<T> x) {
+  return v_exp(T(-0.5) * x * x);
+}
+
+/// Phi(x), the distribution function: bell(x) m(|x|) for negative x, where m falls slowly from 1/2, and 1 less it for
+/// others. In f32, m is a polynomial of t = 1 / (1 + 0.35 |x|), fitted by least squares with weights that level its
+/// relative error at 3.2e-8; the sum is taken by pairs, then pairs of pairs, which depend on less than Horner's.
+inline Vec<float> normal_below(Vec<float> x, Vec<float> bell_of_x) {
+  const Vec<float> t = 1 / (1 + 0.35f * (x < 0 ? -x : x)), t2 = t * t, t4 = t2 * t2;
+  const Vec<float> low = (0.139621307f + 0.139863516f * t) + (0.11982128f + 0.105552534f * t) * t2;
+  const Vec<float> high = (-0.0232124328f + 0.159319815f * t) + (-0.255839111f + 0.144030973f * t) * t2;
+  const Vec<float> m = ((low + high * t4) - 0.0291578969f * (t4 * t4)) * t;
+  return x > 0 ? 1 - bell_of_x * m : bell_of_x * m;
+}
+inline Vec<float> normal_below(Vec<float> x) { return normal_below(x, bell<float>(x)); }
+inline Vec<double> normal_below(Vec<double> x) { return 0.5 * v_erfc(x * -0.70710678118654752440); }
+inline Vec<double> normal_below(Vec<double> x, Vec<double>) { return normal_below(x); }
+
+/// x Phi(x), or with approximate='tanh' x (1 + tanh(u)) / 2 = x / (1 + exp(-2u)): forms that keep their digits for
+/// large negative x.
 template <class T>
 struct Gelu {
   using In = T;
@@ -216,7 +236,7 @@ struct Gelu {
       const Vec<T> u = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
       return x / (T(1) + v_exp(T(-2) * u));
     }
-    return T(0.5) * x * v_erfc(x * T(-0.70710678118654752440));
+    return x * normal_below(x);
   }
   bool approximate;
 };
@@ -250,8 +270,8 @@ struct GeluBackward {
       const Vec<T> s = T(1) / (T(1) + v_exp(-scale * (x + cubic * x * x * x)));
       return grad * (s + x * s * (T(1) - s) * (scale * (T(1) + T(3) * cubic * x * x)));
     }
-    const Vec<T> density = T(0.39894228040143267794) * v_exp(T(-0.5) * x * x);
-    return grad * (T(0.5) * v_erfc(x * T(-0.70710678118654752440)) + x * density);
+    const Vec<T> b = bell<T>(x);
+    return grad * (normal_below(x, b) + x * (T(0.39894228040143267794) * b));
   }
   bool approximate;
 };
