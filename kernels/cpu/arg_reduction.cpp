@@ -28,7 +28,7 @@ bool beats(T x, T best) {
 }
 
 /// Elements that are compared with the best one before anybody asks which of them it was.
-constexpr int64_t kSearchBlock = 64;
+constexpr int64_t kSearchBlock = 16;
 
 /// The first element of a contiguous line that equals `best`, or is NaN if `best` is. There is one.
 template <class T>

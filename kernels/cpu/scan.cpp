@@ -1,4 +1,5 @@
 // Running sums, products and extremes along a dimension. Floats accumulate in double, integers wrap around.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,9 @@
 namespace terra::cpu {
 
 namespace {
+
+/// Lines that are walked at the same time, at most.
+constexpr int64_t kTogether = 256;
 
 /// cumsum(self, dim): bools and integers arrive converted to the output's dtype, or are converted here.
 template <bool kProduct>
@@ -24,21 +28,44 @@ void scan(const KernelCall& call) {
   with_real_or_complex(out.dtype, [&]<class T>(T) {
     using Acc = std::conditional_t<std::is_floating_point_v<T>, double,
                                    std::conditional_t<std::is_integral_v<T>, uint64_t, std::complex<double>>>;
+    const auto join = [](Acc& acc, T element) {
+      acc = kProduct ? acc * static_cast<Acc>(element) : acc + static_cast<Acc>(element);
+      return static_cast<T>(acc);
+    };
     const auto walk = [&](char* to, const char* from, int64_t to_step, int64_t from_step) {
       Acc acc = kProduct ? 1 : 0;
+      for (int64_t i = 0; i < lines.lengths[0]; ++i)
+        *reinterpret_cast<T*>(to + i * to_step) = join(acc, *reinterpret_cast<const T*>(from + i * from_step));
+    };
+    // Lines side by side, element by element of all.
+    const auto walk_together = [&](char* to, const char* from, int64_t count) {
+      Acc accs[kTogether];
+      std::fill_n(accs, count, Acc(kProduct ? 1 : 0));
       for (int64_t i = 0; i < lines.lengths[0]; ++i) {
-        const auto element = static_cast<Acc>(*reinterpret_cast<const T*>(from + i * from_step));
-        acc = kProduct ? acc * element : acc + element;
-        *reinterpret_cast<T*>(to + i * to_step) = static_cast<T>(acc);
+        T* const row = reinterpret_cast<T*>(to + i * lines.strides[0]);
+        const T* const in = reinterpret_cast<const T*>(from + i * lines.strides[1]);
+#pragma GCC ivdep
+        for (int64_t j = 0; j < count; ++j) row[j] = join(accs[j], in[j]);
       }
     };
     constexpr int64_t kSize = sizeof(T);
     const bool dense = lines.strides[0] == kSize && lines.strides[1] == kSize;
-    for_lines(lines, 8, [&](char* const* at) {
-      if (dense)
-        walk(at[0], at[1], kSize, kSize);
-      else
-        walk(at[0], at[1], lines.strides[0], lines.strides[1]);
+    const int last = lines.starts.rank - 1;
+    const int64_t to_next = lines.starts.strides[0][last], from_next = lines.starts.strides[1][last];
+    for_neighbours(lines, 8, [&](char* const* at, int64_t n) {
+      if (!dense && to_next == kSize && from_next == kSize) {
+        for (int64_t j = 0; j < n; j += kTogether)
+          walk_together(at[0] + j * kSize, at[1] + j * kSize, std::min(kTogether, n - j));
+        return;
+      }
+      for (int64_t j = 0; j < n; ++j) {
+        char* const to = at[0] + j * to_next;
+        const char* const from = at[1] + j * from_next;
+        if (dense)
+          walk(to, from, kSize, kSize);
+        else
+          walk(to, from, lines.strides[0], lines.strides[1]);
+      }
     });
   });
 }

@@ -31,6 +31,9 @@ struct ReducerLoops {
   /// Shorter runs take four lanes.
   static constexpr int64_t kLeast = kInRegisters ? kLanes<In> : 128;
 
+  /// Narrower rows that lie behind each other are folded several at a time.
+  static constexpr int64_t kTogether = 128;
+
   static void start(void* acc, int64_t n) {
     for (int64_t j = 0; j < n; ++j) static_cast<Acc*>(acc)[j] = F::widen(F::start());
   }
@@ -125,7 +128,7 @@ struct ReducerLoops {
     }
   }
 
-  static void columns(void* acc, const void* x, int64_t stride, int64_t rows, int64_t columns) {
+  [[gnu::noinline]] static void fold_columns(void* acc, const void* x, int64_t stride, int64_t rows, int64_t columns) {
     Acc* a = static_cast<Acc*>(acc);
     Lane lanes[kColumns];
     for (int64_t r0 = 0; r0 < rows; r0 += kRowsPerPass) {
@@ -137,6 +140,20 @@ struct ReducerLoops {
       }
       for (int64_t j = 0; j < columns; ++j) a[j] = F::merge(a[j], F::widen(lanes[j]));
     }
+  }
+
+  static void columns(void* acc, const void* x, int64_t stride, int64_t rows, int64_t columns) {
+    const int64_t together = kTogether / columns;
+    if (together > 1 && rows >= 4 * together && stride == columns * stride_of<In>) {
+      Acc wide[kTogether];
+      const int64_t folded = rows / together * together;
+      start(wide, together * columns);
+      fold_columns(wide, x, together * stride, rows / together, together * columns);
+      for (int64_t k = 0; k < together; ++k) merge(acc, wide + k * columns, columns);
+      x = static_cast<const char*>(x) + folded * stride;
+      rows -= folded;
+    }
+    fold_columns(acc, x, stride, rows, columns);
   }
 
   static void merge(void* acc, const void* other, int64_t n) {
