@@ -213,11 +213,13 @@ Vec<T> bell(Vec<T> x) {
 /// others. In f32, m is a polynomial of t = 1 / (1 + 0.35 |x|), fitted by least squares with weights that level its
 /// relative error at 3.2e-8; the sum is taken by pairs, then pairs of pairs, which depend on less than Horner's.
 inline Vec<float> normal_below(Vec<float> x, Vec<float> bell_of_x) {
-  const Vec<float> t = 1 / (1 + 0.35f * (x < 0 ? -x : x)), t2 = t * t, t4 = t2 * t2;
-  const Vec<float> low = (0.139621307f + 0.139863516f * t) + (0.11982128f + 0.105552534f * t) * t2;
-  const Vec<float> high = (-0.0232124328f + 0.159319815f * t) + (-0.255839111f + 0.144030973f * t) * t2;
-  const Vec<float> m = ((low + high * t4) - 0.0291578969f * (t4 * t4)) * t;
-  return x > 0 ? 1 - bell_of_x * m : bell_of_x * m;
+  const Vec<float> t = 1 / multiply_add(x < 0 ? -x : x, broadcast(0.35f), broadcast(1.0f)), t2 = t * t, t4 = t2 * t2;
+  const auto pair = [&](float c0, float c1) { return multiply_add(t, broadcast(c1), broadcast(c0)); };
+  const Vec<float> low = multiply_add(pair(0.11982128f, 0.105552534f), t2, pair(0.139621307f, 0.139863516f));
+  const Vec<float> high = multiply_add(pair(-0.255839111f, 0.144030973f), t2, pair(-0.0232124328f, 0.159319815f));
+  const Vec<float> m = multiply_add(multiply_add(t4, broadcast(-0.0291578969f), high), t4, low) * t;
+  const Vec<float> tail = bell_of_x * m;
+  return x > 0 ? 1 - tail : tail;
 }
 inline Vec<float> normal_below(Vec<float> x) { return normal_below(x, bell<float>(x)); }
 inline Vec<double> normal_below(Vec<double> x) { return 0.5 * v_erfc(x * -0.70710678118654752440); }

@@ -31,12 +31,9 @@ void softmax(T* out, const T* in, int64_t n) {
 
 template <class T>
 void log_softmax(T* out, const T* in, int64_t n) {
-  const T top = maximum(in, n);
-  const double sum = sum_run<T>(n, [&](int64_t i, int64_t count) {
-    const Vec<T> e = v_exp(read(in + i, count, top) - top);
-    return count == kLanes<T> ? e : only<T>(e, count);
-  });
-  const T log_sum = static_cast<T>(__builtin_log(sum));
+  const T top = maximum(in, n), lowest = -static_cast<T>(__builtin_inff());
+  const double sum = sum_run<T>(n, [&](int64_t i, int64_t count) { return v_exp(read(in + i, count, lowest) - top); });
+  const T log_sum = v_log(broadcast(static_cast<T>(sum)))[0];
   for_each_vector<T>(n,
                      [&](int64_t i, int64_t count) { write<T>(out + i, read(in + i, count) - top - log_sum, count); });
 }

@@ -1,7 +1,8 @@
 // Vectors of the instruction set this file is compiled for (GCC vector extension), and their mathematical functions.
 //
-// The functions are glibc's libmvec: all of them exist in f32 and f64 at every level, at most 4 units in the last place
-// off, usually 1, with exceptional arguments as libm has them. A lane's result depends on that lane only.
+// The functions are glibc's libmvec, which has all of them in f32 and f64 at every level; exp in f32, of which softmax
+// and activations are made, is computed here, in line. They are at most 4 units in the last place off, usually 1, with
+// exceptional arguments as libm has them. A lane's result depends on that lane only.
 #pragma once
 #include <immintrin.h>
 
@@ -177,20 +178,52 @@ TERRA_VECTOR_FUNCTION_2(atan2)
 TERRA_VECTOR_FUNCTION_2(hypot)
 TERRA_VECTOR_FUNCTION_2(pow)
 
-extern "C" Vec<float> TERRA_MVEC_F(v, exp)(Vec<float>);
-extern "C" Vec<double> TERRA_MVEC_D(v, exp)(Vec<double>);
+/// a b + c, rounded once where the processor can.
+inline Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/// x 2^n of whole n between -200 and 200: a number that is too large or too small for its type where it has to be.
+inline Vec<float> scaled(Vec<float> x, Vec<float> n) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_scalef_ps(__mmask16(-1), x, n);
+#else
+  const auto power = [](Vec<int32_t> k) { return __builtin_bit_cast(Vec<float>, (k + 127) << 23); };
+  const Vec<int32_t> k = __builtin_convertvector(n, Vec<int32_t>), half = k >> 1;
+  return x * power(half) * power(k - half);
+#endif
+}
 
 /// exp(x) is 0 below this: half of the smallest number that there is.
 template <class T>
 constexpr T kExpIsZero = sizeof(T) == 4 ? T(-104) : T(-746);
 
+/// Of x = n log(2) + r with |r| <= log(2) / 2, where exp(r) = 1 + r + r^2 q(r): q is fitted by least squares with
+/// weights that level the relative error, at 3.1e-9. log(2) is subtracted in two parts, of which n times the first is
+/// exact.
+inline Vec<float> v_exp(Vec<float> x) {
+  constexpr float kMost = 89, kRounds = 0x1.8p23f;
+  constexpr float kPolynomial[] = {0.00836871929f, 0.0416683883f, 0.166665206f, 0.499999934f};
+  x = x < kExpIsZero<float> ? broadcast(kExpIsZero<float>) : x;
+  x = x > kMost ? broadcast(kMost) : x;
+  const Vec<float> n = multiply_add(x, broadcast(1.44269504f), broadcast(kRounds)) - kRounds;
+  Vec<float> r = multiply_add(n, broadcast(-0.693145752f), x);
+  r = multiply_add(n, broadcast(-1.42860677e-6f), r);
+  Vec<float> q = broadcast(0.00138145934f);
+  for (const float c : kPolynomial) q = multiply_add(q, r, broadcast(c));
+  return scaled(multiply_add(r * r, q, r) + 1, n);
+}
+
+extern "C" Vec<double> TERRA_MVEC_D(v, exp)(Vec<double>);
+
 /// Masked scores (-inf, -1e9) have an exponential of 0. libmvec computes it one lane at a time, which takes fifty times
 /// as long: those lanes are computed at 0 and blended out.
-inline Vec<float> v_exp(Vec<float> x) {
-  const auto vanishes = x < kExpIsZero<float>;
-  const Vec<float> e = TERRA_MVEC_F(v, exp)(vanishes ? Vec<float>{} : x);
-  return vanishes ? Vec<float>{} : e;
-}
 inline Vec<double> v_exp(Vec<double> x) {
   const auto vanishes = x < kExpIsZero<double>;
   const Vec<double> e = TERRA_MVEC_D(v, exp)(vanishes ? Vec<double>{} : x);
