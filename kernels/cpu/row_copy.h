@@ -8,13 +8,26 @@
 
 namespace terra::cpu {
 
+/// n elements become the same one. Long rows are copied from what is filled, by as wide moves as the processor has.
+template <class Bits>
+void fill_row(Bits* out, Bits value, int64_t n) {
+  constexpr int64_t kFilled = 128, kAtOnce = 4096 / static_cast<int64_t>(sizeof(Bits));
+  int64_t done = n < kFilled ? n : kFilled;
+  std::fill_n(out, done, value);
+  while (done < n) {
+    const int64_t more = std::min({done, kAtOnce, n - done});
+    std::memcpy(out + done, out, static_cast<size_t>(more) * sizeof(Bits));
+    done += more;
+  }
+}
+
 /// Strides in bytes.
 template <class Bits>
 void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
   if (out_stride == sizeof(Bits) && in_stride == sizeof(Bits)) {
     std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
   } else if (out_stride == sizeof(Bits) && in_stride == 0) {
-    std::fill_n(reinterpret_cast<Bits*>(out), n, *reinterpret_cast<const Bits*>(in));
+    fill_row(reinterpret_cast<Bits*>(out), *reinterpret_cast<const Bits*>(in), n);
   } else if (out_stride == sizeof(Bits) && in_stride == -static_cast<int64_t>(sizeof(Bits))) {
     Bits* const to = reinterpret_cast<Bits*>(out);
     const Bits* const from = reinterpret_cast<const Bits*>(in);

@@ -53,9 +53,9 @@ void pack_rows(char* to, const char* from, const Rows& rows) {
     return;
   }
   if (rows.stride == 0) {
-    Bits* out = reinterpret_cast<Bits*>(to);
     for (int64_t r = 0; r < rows.count; ++r)
-      out = std::fill_n(out, rows.width, *reinterpret_cast<const Bits*>(from + r * rows.row_stride));
+      std::fill_n(reinterpret_cast<Bits*>(to + r * bytes), rows.width,
+                  *reinterpret_cast<const Bits*>(from + r * rows.row_stride));
     return;
   }
   for (int64_t r = 0; r < rows.count; ++r)
@@ -120,11 +120,12 @@ PackedPieces::PackedPieces(const Iteration& it, std::span<const int64_t> sizes) 
     period_[p] = period_of(it, p, sizes_[p]);
     if (is_dense(p)) continue;
     if (p == 0) return;
-    const bool often = period_[p] <= kElements / 2;
+    const bool often = period_[p] <= kMostElements / 2;
     repeated &= often;
     if (often) longest = std::max(longest, period_[p]);
   }
-  piece_ = kElements / longest * longest;
+  if (!repeated && longest > kElements / 2) longest = 1;
+  piece_ = std::max(kElements, 2 * longest) / longest * longest;
   pays_ = it.numel >= 2 * kElements && it.rank > 1 && (repeated || it.sizes[it.rank - 1] < kShortRow);
 }
 

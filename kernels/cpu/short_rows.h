@@ -56,7 +56,8 @@ class PackedPieces {
     std::unique_ptr<char[]> memory[kMaxOperands];
     int64_t from[kMaxOperands] = {}, to[kMaxOperands] = {};
   };
-  static constexpr int64_t kElements = 512;  ///< of a piece, at most
+  static constexpr int64_t kElements = 512;       ///< of a piece
+  static constexpr int64_t kMostElements = 4096;  ///< of one whose operands repeat themselves
 
   bool is_dense(int operand) const { return period_[operand] == 0; }
   bool is_one(int operand) const { return period_[operand] == 1; }

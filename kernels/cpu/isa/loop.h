@@ -104,11 +104,13 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
   }
 }
 
-template <class Op>
+/// Of b and c, those that are `one` have the same element for all.
+template <bool kOneB, bool kOneC, class Op>
 void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::First* a, const typename Op::In* b,
                     const typename Op::In* c, int64_t n) {
+  const typename Op::In one_b = *b, one_c = *c;
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i], c[i]);
+  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], kOneB ? one_b : b[i], kOneC ? one_c : c[i]);
 }
 
 template <class Op>
@@ -188,7 +190,7 @@ template <class Op>
     const First* a = read_block(data[1] + i * strides[1], strides[1], count, a_buffer);
     const In* b = read_block(data[2] + i * strides[2], strides[2], count, b_buffer);
     const In* c = read_block(data[3] + i * strides[3], strides[3], count, c_buffer);
-    map_contiguous(op, out, a, b, c, count);
+    map_contiguous<false, false>(op, out, a, b, c, count);
   });
 }
 
@@ -198,10 +200,18 @@ void ternary_loop(char* const* data, const int64_t* strides, int64_t n, const Ke
   using In = typename Op::In;
   using Out = typename Op::Out;
   const Op op(params);
-  if (strides[0] == stride_of<Out> && strides[1] == stride_of<First> && strides[2] == stride_of<In> &&
-      strides[3] == stride_of<In>)
-    return map_contiguous(op, reinterpret_cast<Out*>(data[0]), reinterpret_cast<const First*>(data[1]),
-                          reinterpret_cast<const In*>(data[2]), reinterpret_cast<const In*>(data[3]), n);
+  const bool many_b = strides[2] == stride_of<In>, many_c = strides[3] == stride_of<In>;
+  if (n > 0 && strides[0] == stride_of<Out> && strides[1] == stride_of<First> && (many_b || strides[2] == 0) &&
+      (many_c || strides[3] == 0)) {
+    Out* const out = reinterpret_cast<Out*>(data[0]);
+    const First* a = reinterpret_cast<const First*>(data[1]);
+    const In* b = reinterpret_cast<const In*>(data[2]);
+    const In* c = reinterpret_cast<const In*>(data[3]);
+    if (many_b)
+      return many_c ? map_contiguous<false, false>(op, out, a, b, c, n)
+                    : map_contiguous<false, true>(op, out, a, b, c, n);
+    return many_c ? map_contiguous<true, false>(op, out, a, b, c, n) : map_contiguous<true, true>(op, out, a, b, c, n);
+  }
   ternary_blocks(op, data, strides, n);
 }
 
