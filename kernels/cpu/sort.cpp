@@ -98,7 +98,7 @@ class First {
       sort_by_digits(entries_, other_, Entry::kBytes);
       return entries_;
     }
-    if (kept_ < n_ && kept_ <= kMostInserted) return inserted(keys);
+    if (kept_ <= (kept_ < n_ ? kMostInserted : kMostSorted)) return inserted(keys);
     const auto begin = entries_.begin(), last = begin + kept_ - 1;
     auto end = begin;
     bool is_cut = false;
@@ -116,7 +116,7 @@ class First {
   }
 
  private:
-  static constexpr int64_t kMostInserted = 64;
+  static constexpr int64_t kMostInserted = 64, kMostSorted = 16;
 
   /// Few are kept in order all the time.
   template <class Key>

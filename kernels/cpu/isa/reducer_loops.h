@@ -191,11 +191,11 @@ struct Choose<false, A, B> {
   using type = B;
 };
 
-/// Integers wrap around, so they accumulate unsigned.
+/// Integers wrap around, so they accumulate unsigned. Narrow ones don't in one pass.
 template <class T>
 struct SumFold {
   using In = T;
-  using Lane = typename Choose<kIsReal<T>, T, uint64_t>::type;
+  using Lane = typename Choose<kIsReal<T>, T, typename Choose<(sizeof(T) < 4), int32_t, uint64_t>::type>::type;
   using Acc = typename Choose<kIsReal<T>, double, uint64_t>::type;
   using Out = typename Choose<kIsReal<T>, T, int64_t>::type;
   static Lane start() { return Lane(0); }
@@ -210,9 +210,11 @@ struct SumFold {
 
 template <class T>
 struct ProdFold : SumFold<T> {
-  using typename SumFold<T>::Lane;
+  using Lane = typename Choose<kIsReal<T>, T, uint64_t>::type;
   using typename SumFold<T>::Acc;
   static Lane start() { return Lane(1); }
+  static Lane lane(T x) { return static_cast<Lane>(x); }
+  static Acc widen(Lane lane) { return static_cast<Acc>(lane); }
   template <class V>
   static V take(V lane, V x) {
     return lane * x;
