@@ -50,6 +50,7 @@ struct CodeRecord : TerraCodeNote {
   Speculation speculation;
   long useful_hits = 0;        ///< hits by entries that have tensor work or come to the end of the frame
   long cut_hits = 0;           ///< hits after which CPython went on in the middle of the frame
+  long hits_again = 0;         ///< hits by a part that the frame had come to before, in a loop
   long led_on = 0;             ///< of those, into a part that has entries
   long led_nowhere = 0;        ///< into one that was given up
   std::vector<CutPoint> cuts;  ///< where recordings are to leave the frame
@@ -62,8 +63,8 @@ struct CodeRecord : TerraCodeNote {
 
   bool recursive = false;         ///< the function calls itself (recorder/calls/recursion.h)
   bool recorded_alone = false;    ///< what it has was recorded before that was known: calls of it were not put off then
-  RecursionAccount recursion;      ///< then: whether that pays
-  QuietCalls quiet_calls;          ///< and when it was given up
+  RecursionAccount recursion;     ///< then: whether that pays
+  QuietCalls quiet_calls;         ///< and when it was given up
   bool around_recursion = false;  ///< recordings end before calls of one that does
   bool is_rest = false;
   bool resumes = true;                             ///< rests of its frames are captured as far as is known

@@ -211,7 +211,8 @@ bool missed(CodeRecord& r) {
 }
 
 void measured(CodeRecord& r, Step step, double microseconds) {
-  if (step == Step::MeasureServed) ledger().bring_back(r.profitability.served(r.last_served, microseconds, r.hits));
+  if (step == Step::MeasureServed)
+    ledger().bring_back(r.profitability.served(r.last_served, microseconds, r.hits - r.hits_again));
   if (step == Step::MeasurePlain) r.profitability.compared(microseconds);
   r.profitability.sampled(r.calls);
   if (r.profitability.verdict() == Profitability::Verdict::Loses && r.state != State::GivenUp)

@@ -27,6 +27,7 @@
 #include "recursive/batching/backward_rows.h"
 #include "recursive/deferral/deferred_calls.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -172,13 +173,39 @@ void ends_in_vain(CodeRecord& part) {
   if (part.entries.empty()) part.state = State::Hot;
 }
 
+/// Whether the frame has come to the part before, in a loop.
+bool is_met_again(const CodeRecord& part, std::vector<const CodeRecord*>& met) {
+  if (std::find(met.begin(), met.end(), &part) != met.end()) return true;
+  met.push_back(&part);
+  return false;
+}
+
+/// In a loop, what is left of the frame grows shorter each time round: times of it could not be compared.
+Step without_sample(Step step) {
+  return step == Step::MeasureServed || step == Step::MeasurePlain ? Step::Serve : step;
+}
+
+/// A part of the frame was recorded: what is measured of the others has it in it.
+void judge_anew(CodeRecord& whole) {
+  if (whole.rests.empty()) return;
+  whole.profitability.reopen();
+  for (const std::shared_ptr<CodeRecord>& rest : whole.rests) rest->profitability.reopen();
+}
+
 /// Part after part: from graphs where they fit, what stands between them by itself. Apart from `evaluate`, which every
 /// Python call of the program pays for.
 [[gnu::noinline]] PyObject* run_parts(CodeRecord& whole, Step step, PyThreadState* thread, TerraFrame* frame) {
   Samples samples;
+  std::vector<const CodeRecord*> met;
   PyObject* result = nullptr;
   for (CodeRecord* part = &whole; part;) {
+    const int recordings = part->recordings;
+    const long hits = part->hits;
+    const bool again = part != &whole && is_met_again(*part, met);
+    if (again) step = without_sample(step);
     result = step == Step::Run ? profile(*part, thread, frame) : take_part(*part, step, thread, frame, samples);
+    if (again) part->hits_again += part->hits - hits;
+    if (part->recordings != recordings) judge_anew(whole);
     if (result || PyErr_Occurred()) break;
     CodeRecord* const next = step_over(whole, thread, frame, result);
     if (!next && result) ends_in_vain(*part);

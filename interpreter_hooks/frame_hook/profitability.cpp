@@ -23,6 +23,7 @@ constexpr size_t most_doubts = 5;
 /// Plain calls are alike where the slowest takes so many times what the fastest takes; a served one that takes so many
 /// times the plain one is no matter of the tolerance.
 constexpr double spread = 1.5, plainly = 2;
+constexpr double shortest = 1e-3;  ///< what a clock that stands still has measured
 
 }  // namespace
 
@@ -39,6 +40,12 @@ double Times::least() const { return count_ ? *std::min_element(times_.begin(), 
 
 double Times::most() const { return count_ ? *std::max_element(times_.begin(), times_.begin() + kept()) : 0; }
 
+void Pairs::add(double served, double plain) {
+  served_.add(served);
+  plain_.add(plain);
+  ratios_.add(served / plain);
+}
+
 void Profitability::ran_plainly(double microseconds, uint64_t operations, double kernels) {
   plain_.add(microseconds);
   count_plain(microseconds);
@@ -50,7 +57,7 @@ void Profitability::ran_plainly(double microseconds, uint64_t operations, double
 /// Served calls are worth what the verdict says of them: those with a backward half save something there as well.
 double Profitability::searches_in_vain(long hits) {
   const double worth =
-      ratios_.count() < 2 ? saving() : std::max(0.0, plain_.typical() * (tolerance_ - ratios_.typical()));
+      pairs_.count() < 2 ? saving() : std::max(0.0, plain_.typical() * (tolerance_ - pairs_.typical()));
   const double made_up_for =
       static_cast<double>(hits - std::exchange(hits_at_search_, hits)) * worth / std::max(search_, 1.0);
   in_vain_ = std::min(std::max(0.0, in_vain_ - made_up_for) + 1, most_in_vain);
@@ -67,17 +74,26 @@ void Profitability::recorded(double microseconds) {
   next_sample_ = 0;
 }
 
+void Profitability::reopen() {
+  verdict_ = Verdict::Open;
+  pairs_ = {};
+  served_ = {};
+  awaited_ = nullptr;
+  next_ = Sample::Served;
+  next_sample_ = 0;
+}
+
 /// What a served call of that length has saved. Before two calls have been compared, plain calls of the function have
 /// to tell, whatever their sizes: where they differ much, a time that lies among theirs says nothing.
 double Profitability::saved_by(double served) const {
-  if (ratios_.count() >= 2) return served / ratios_.typical() - served;
+  if (pairs_.count() >= 2) return served / pairs_.typical() - served;
   if (!plain_.count()) return 0;
   const bool alike = plain_.most() <= spread * plain_.least();
   return (alike ? plain_.typical() : std::clamp(served, plain_.least(), plain_.most())) - served;
 }
 
 void Profitability::compared(double microseconds) {
-  ratios_.add(awaited_time_ / std::max(microseconds, 1e-3));
+  pairs_.add(std::max(awaited_time_, shortest), std::max(microseconds, shortest));
   awaited_ = nullptr;
   judge();
 }
@@ -99,8 +115,7 @@ double Profitability::served(const void* entry, double microseconds, long hits) 
 
 /// A long call is not run plainly for the sake of a comparison unless the plain runs before seem to have been as fast.
 bool Profitability::is_in_doubt() const {
-  return served_.count() >= 3 && ratios_.count() < most_doubts && plain_.count() > 0 &&
-         served_.least() > plain_.least();
+  return served_.count() >= 3 && pairs_.count() < most_doubts && plain_.count() > 0 && served_.least() > plain_.least();
 }
 
 void Profitability::sampled(long call) {
@@ -126,15 +141,15 @@ void Profitability::judge() {
   if (verdict_ != Verdict::Open) return;
   const bool is_long = served_.typical() > longest;
   if (is_long) {
-    if (ratios_.count() < most_doubts) return;
-    verdict_ = ratios_.least() > tolerance_ ? Verdict::Loses : Verdict::Pays;
+    if (pairs_.count() < most_doubts) return;
+    verdict_ = pairs_.least() > tolerance_ ? Verdict::Loses : Verdict::Pays;
     return;
   }
-  const bool plainly_worse = ratios_.count() >= first_samples && ratios_.least() > plainly;
+  const bool plainly_worse = pairs_.count() >= first_samples && pairs_.least() > plainly;
   if (plainly_worse)
     verdict_ = Verdict::Loses;
-  else if (ratios_.count() >= enough)
-    verdict_ = ratios_.typical() > tolerance_ ? Verdict::Loses : Verdict::Pays;
+  else if (pairs_.count() >= enough)
+    verdict_ = pairs_.typical() > tolerance_ ? Verdict::Loses : Verdict::Pays;
 }
 
 double Profitability::price() const {
@@ -146,7 +161,7 @@ double Profitability::price() const {
 
 double Profitability::saving() const {
   const double plain = plain_.typical();
-  if (ratios_.count() >= 2) return std::max(0.0, plain * (1 - ratios_.typical()));
+  if (pairs_.count() >= 2) return std::max(0.0, plain * (1 - pairs_.typical()));
   if (served_.count() >= first_samples) return std::max(0.0, plain - served_.typical());
   return std::min(most_saved * plain, saving_of_operation * operations_ + saving_of_time * (plain - kernels_) +
                                           saving_of_kernels * kernels_);

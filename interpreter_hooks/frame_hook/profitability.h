@@ -27,6 +27,20 @@ class Times {
   size_t count_ = 0;
 };
 
+/// The times of pairs of calls that one entry could serve: one was served, the other ran plainly.
+class Pairs {
+ public:
+  void add(double served, double plain);
+  size_t count() const { return ratios_.count(); }
+  /// Served time by plain time. Each is a mean of its own: where the calls of a pair differ by chance, ratios of single
+  /// pairs without the largest ones would be too small.
+  double typical() const { return served_.typical() / plain_.typical(); }
+  double least() const { return ratios_.least(); }
+
+ private:
+  Times served_, plain_, ratios_;
+};
+
 /// The account of one function. Times are given in (microseconds), so that tests need no clock; what capture itself
 /// took below a call is not part of the call's time.
 class Profitability {
@@ -71,6 +85,8 @@ class Profitability {
   /// A call that the entry of the last such sample could have served was run plainly.
   void compared(double microseconds);
 
+  /// What a served call does has changed, so that earlier ones say nothing of it.
+  void reopen();
   /// Entries of the function leave gradients to be computed.
   void has_backward() { tolerance_ = tolerance_of_half; }
 
@@ -130,9 +146,8 @@ class Profitability {
 
   Times plain_;  ///< calls that had to run plainly
   Times served_;
-  /// Served time by plain time of pairs of calls, both of which one entry could serve: calls of other sizes, or of
-  /// training and evaluation, take different times either way.
-  Times ratios_;
+  /// By entry: calls of other sizes, or of training and evaluation, take different times either way.
+  Pairs pairs_;
   const void* awaited_ = nullptr;
   double awaited_time_ = 0;
   int waited_ = 0;

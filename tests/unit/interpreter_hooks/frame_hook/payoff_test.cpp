@@ -6,6 +6,8 @@
 
 #include "interpreter_hooks/frame_hook/ledger.h"
 
+#include <array>
+
 using terra::capture::Ledger;
 using terra::capture::Profitability;
 using Position = Profitability::Position;
@@ -85,6 +87,30 @@ TEST_CASE("misses count: calls that are served fast only now and then lose", "[p
   Profitability profitability;
   call(
       profitability, 64 * 40, [](int i) { return i % 2 ? 10.0 : 60.0; }, always(20));
+  CHECK(profitability.verdict() == Verdict::Loses);
+}
+
+TEST_CASE("calls whose lengths differ by chance neither gain nor lose by that", "[profitability]") {
+  constexpr std::array<double, 4> lengths{10, 14, 30, 90};
+  const auto by_chance = [&](double factor, int stride) {
+    return [=](int i) { return factor * lengths[(i * stride + i / 4) % 4]; };
+  };
+  Profitability slower, even = profiled(4, 50, 10);
+  call(slower, 64 * 40, by_chance(1.3, 1), by_chance(1, 3));
+  call(even, 64 * 40, by_chance(1, 1), by_chance(1, 3));
+  CHECK(slower.verdict() == Verdict::Loses);
+  CHECK(even.verdict() == Verdict::Pays);
+  CHECK(even.saving() == 0);
+}
+
+TEST_CASE("a verdict is reconsidered where served calls do something else than before", "[profitability]") {
+  Profitability profitability;
+  call(profitability, 64 * 40, always(10), always(20));
+  CHECK(profitability.verdict() == Verdict::Pays);
+  call(profitability, 64 * 40, always(30), always(20));
+  CHECK(profitability.verdict() == Verdict::Pays);
+  profitability.reopen();
+  call(profitability, 64 * 40, always(30), always(20));
   CHECK(profitability.verdict() == Verdict::Loses);
 }
 
