@@ -43,6 +43,12 @@ class TensorDataset(Dataset):
         return self.tensors[0].size(0)
 
 
+def examples_of(dataset, indices):
+    """Some examples by number: in one go where the dataset can read many at once."""
+    read_many = getattr(dataset, "__getitems__", None)
+    return read_many(indices) if callable(read_many) else [dataset[index] for index in indices]
+
+
 class StackDataset(Dataset):
     """Example i is example i of each dataset, as a tuple or a dict."""
 
@@ -61,6 +67,15 @@ class StackDataset(Dataset):
         if isinstance(self.datasets, dict):
             return {key: dataset[index] for key, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices):
+        named = isinstance(self.datasets, dict)
+        columns = [examples_of(dataset, indices) for dataset in (self.datasets.values() if named else self.datasets)]
+        for column in columns:
+            if len(column) != len(indices):
+                raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(column)}")
+        rows = zip(*columns)
+        return [dict(zip(self.datasets, row)) for row in rows] if named else list(rows)
 
     def __len__(self):
         return self._length
@@ -113,11 +128,22 @@ class Subset(Dataset):
     def __init__(self, dataset, indices):
         self.dataset = dataset
         self.indices = indices
+        kind = type(self)
+        if kind.__getitem__ is not Subset.__getitem__ and kind.__getitems__ is Subset.__getitems__:
+            raise NotImplementedError(
+                f"{kind.__name__} overrides __getitem__ but not __getitems__. When subclassing Subset and overriding "
+                "__getitem__, you must also override __getitems__ to ensure DataLoader works correctly with your custom "
+                "logic. A simple implementation:\n\n"
+                "def __getitems__(self, indices):\n    return [self.__getitem__(idx) for idx in indices]"
+            )
 
     def __getitem__(self, index):
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices):
+        return examples_of(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self):
         return len(self.indices)

@@ -1,5 +1,7 @@
 """How examples are read and put together: of a dataset that is indexed, or of one that is iterated over."""
 
+from .dataset import examples_of
+
 
 class _IndexedFetcher:
     def __init__(self, loader, dataset):
@@ -11,9 +13,7 @@ class _IndexedFetcher:
         dataset = self._dataset
         if not self._batched:
             return self._collate(dataset[index])
-        if hasattr(dataset, "__getitems__") and dataset.__getitems__:
-            return self._collate(dataset.__getitems__(index))
-        return self._collate([dataset[i] for i in index])
+        return self._collate(examples_of(dataset, index))
 
 
 class _StreamFetcher:

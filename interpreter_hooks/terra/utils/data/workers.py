@@ -12,6 +12,7 @@ import sys
 
 import _terra_C as C
 
+from ..._utils import ExceptionWrapper
 from .fetchers import fetcher_of
 
 
@@ -154,6 +155,7 @@ class WorkersIterator(BatchIterator):
             worker, indices = self._queue.popleft()
             if not self._going[worker]:
                 continue
+            failure = None
             try:
                 batch = self._workers[worker].fetch(indices)
             except StopIteration:
@@ -163,8 +165,9 @@ class WorkersIterator(BatchIterator):
                 self._send()
                 continue
             except Exception:
-                self._send()
-                raise
+                failure = ExceptionWrapper(where=f"in DataLoader worker process {worker}")
             self._send()
+            if failure is not None:
+                failure.reraise()
             return batch
         raise StopIteration
