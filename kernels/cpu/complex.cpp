@@ -4,6 +4,8 @@
 #include "kernels/cpu/isa/loop.h"
 #include "kernels/cpu/isa/reducer_loops.h"
 
+#include <cmath>
+
 namespace terra::cpu {
 
 namespace {
@@ -23,15 +25,25 @@ using namespace TERRA_ISA;
     Result operator()(C a, C b) const { return expression; } \
   };
 
+double length_of(std::complex<double> x) { return std::abs(x); }
+/// The squares of single precision neither overflow nor vanish in double precision.
+float length_of(std::complex<float> x) {
+  const double real = x.real(), imag = x.imag();
+  const auto length = static_cast<float>(std::sqrt(real * real + imag * imag));
+  return std::isinf(x.real()) || std::isinf(x.imag()) ? INFINITY : length;
+}
+
+/// Infinite numbers have none.
 template <class R>
 std::complex<R> direction(std::complex<R> x) {
-  const R length = std::abs(x);
-  return length == 0 ? std::complex<R>() : over(x, std::complex<R>(length));
+  if (std::isinf(x.real()) || std::isinf(x.imag())) return {R(NAN), R(NAN)};
+  const R length = length_of(x);
+  return length == 0 ? std::complex<R>() : std::complex<R>(x.real() / length, x.imag() / length);
 }
 
 TERRA_COMPLEX_UNARY(Neg, C, -x)
 TERRA_COMPLEX_UNARY(Conj, C, std::conj(x))
-TERRA_COMPLEX_UNARY(Abs, Real<C>, std::abs(x))
+TERRA_COMPLEX_UNARY(Abs, Real<C>, length_of(x))
 TERRA_COMPLEX_UNARY(Sgn, C, direction(x))
 TERRA_COMPLEX_UNARY(Reciprocal, C, over(C(1), x))
 TERRA_COMPLEX_UNARY(LogicalNot, bool, x == C(0))
