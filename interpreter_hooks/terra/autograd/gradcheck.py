@@ -33,19 +33,27 @@ def _checked(inputs):
     return inputs
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, **_):
+def _differentiable(outputs):
+    return [output for output in _as_tuple(outputs) if _requires_grad(output)]
+
+
+def gradgradcheck(
+    func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
+    raise_exception=True, **_,
+):  # fmt: skip
     """True when the gradients of func's gradients, with respect to its inputs and to what flows into the gradients, equal
     central differences. `grad_outputs`: where they are taken; drawn, if not given."""
     inputs = _checked(inputs)
     if grad_outputs is None:
-        outputs = _as_tuple(func(*inputs))
-        grad_outputs = [C.randn_like(o).requires_grad_() for o in outputs if o.is_floating_point() or o.is_complex()]
+        from ..testing import make_tensor
+
+        options = {"low": -1, "high": 1, "requires_grad": True, "noncontiguous": gen_non_contig_grad_outputs}
+        grad_outputs = [make_tensor(o.shape, dtype=o.dtype, **options) for o in _differentiable(func(*inputs))]
     grad_outputs = _as_tuple(grad_outputs)
     count = len(inputs)
 
     def gradients(*values):
-        outputs = _as_tuple(func(*values[:count]))
-        pairs = [(o, g) for o, g in zip(outputs, values[count:]) if o.requires_grad]
+        pairs = list(zip(_differentiable(func(*values[:count])), values[count:]))
         wanted = [x for x in values[:count] if _requires_grad(x)]
         if not pairs or not wanted:
             return ()
