@@ -1,20 +1,68 @@
 """einsum: each step brings two operands to [batch, left, summed] x [batch, summed, right] and multiplies."""
 
+import functools
+import string
+
 import _terra_C as C
 
 
-def _spelled_out(term, ndim, letters_for_dots):
+def _subscripts(text, begin, twice, alone):
+    """The letters of a term, which begins at that index of the equation, and '...' for an ellipsis; and what is said of dots
+    behind an ellipsis, and of those that make none."""
+    found, i = "", 0
+    while i < len(text):
+        if text[i] == ".":
+            if "." in found:
+                raise RuntimeError(f"einsum(): found '.' for {twice}")
+            if not text.startswith("...", i):
+                raise RuntimeError(f"einsum(): found '.' for {alone}")
+            found += "..."
+            i += 3
+            continue
+        if text[i] != " ":
+            if text[i] not in string.ascii_letters:
+                raise RuntimeError(
+                    f"einsum(): invalid subscript given at index {begin + i} in the equation string, subscripts must be in "
+                    "[a-zA-Z]"
+                )
+            found += text[i]
+        i += 1
+    return found
+
+
+@functools.lru_cache(maxsize=512)
+def _read(equation):
+    """(terms of the operands, term of the output): None where there is no arrow."""
+    inputs, arrow, output = equation.partition("->")
+    terms, begin = [], 0
+    for k, text in enumerate(inputs.split(",")):
+        of = f"operand {k}"
+        terms.append(
+            _subscripts(text, begin, f"{of} for which an ellipsis was already found", f"{of} that is not part of any ellipsis")
+        )
+        begin += len(text) + 1
+    if not arrow:
+        return tuple(terms), None
+    of_output = "output but an ellipsis (...) was already found", "output that is not part of any ellipsis (...)"
+    return tuple(terms), _subscripts(output, len(inputs) + 2, *of_output)
+
+
+def _spelled_out(term, ndim, operand, letters_for_dots):
     """The subscripts of an operand with '...' replaced by letters."""
     if "..." not in term:
         if len(term) != ndim:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of "
-                f"dimensions ({ndim}) for operand and no ellipsis was given"
+                f"dimensions ({ndim}) for operand {operand} and no ellipsis was given"
             )
         return term
-    count = ndim - (len(term) - 3)
+    letters = len(term) - 3
+    count = ndim - letters
     if count < 0:
-        raise RuntimeError(f"einsum(): the operand has {ndim} dimensions, too few for the subscripts {term}")
+        raise RuntimeError(
+            f"einsum(): the number of subscripts in the equation ({letters}) is more than the number of dimensions ({ndim}) "
+            f"for operand {operand}"
+        )
     return term.replace("...", letters_for_dots[len(letters_for_dots) - count :] if count else "")
 
 
@@ -26,16 +74,15 @@ def _letters_for_dots(equation, terms, operands):
 
 def parse(equation, operands):
     """(subscripts per operand, subscripts of the output)"""
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
-    terms = inputs.split(",")
+    terms, output = _read(equation)
     if len(terms) != len(operands):
         raise RuntimeError(
             f"einsum(): {'fewer' if len(operands) < len(terms) else 'more'} operands were provided than specified in the equation"
         )
     dots = _letters_for_dots(equation, terms, operands) if "..." in equation else ""
-    spelled = [_spelled_out(s, t.dim(), dots) for s, t in zip(terms, operands)]
+    spelled = [_spelled_out(s, t.dim(), k, dots) for k, (s, t) in enumerate(zip(terms, operands))]
     everything = "".join(spelled)
-    if arrow:
+    if output is not None:
         output = output.replace("...", dots)
     else:
         output = dots + "".join(sorted(c for c in set(everything) if everything.count(c) == 1 and c not in dots))
@@ -55,11 +102,6 @@ def _diagonals(tensor, subscripts):
         while subscripts.count(c) > 1:
             first = subscripts.index(c)
             second = subscripts.index(c, first + 1)
-            if tensor.size(first) != tensor.size(second):
-                raise RuntimeError(
-                    f"einsum(): subscript {c} is repeated for operand but the sizes don't match, "
-                    f"{tensor.size(second)} != {tensor.size(first)}"
-                )
             tensor = tensor.diagonal(0, first, second)
             subscripts = subscripts.replace(c, "") + c
     return tensor, subscripts
@@ -70,14 +112,28 @@ def _summed(tensor, subscripts, keep):
     return (tensor.sum(dims), "".join(c for c in subscripts if c in keep)) if dims else (tensor, subscripts)
 
 
-def _check_sizes(operands, spelled):
+def _check_repeated(tensor, subscripts, operand):
     sizes = {}
-    for tensor, subscripts in zip(operands, spelled):
+    for c, size in zip(subscripts, tensor.shape):
+        first = sizes.setdefault(c, size)
+        if first != size:
+            raise RuntimeError(
+                f"einsum(): subscript {c} is repeated for operand {operand} but the sizes don't match, {size} != {first}"
+            )
+
+
+def _check_sizes(operands, spelled):
+    for k, subscripts in enumerate(spelled):
+        if len(set(subscripts)) < len(subscripts):
+            _check_repeated(operands[k], subscripts, k)
+    sizes = {}
+    for k, (tensor, subscripts) in enumerate(zip(operands, spelled)):
         for c, size in zip(subscripts, tensor.shape):
             known = sizes.setdefault(c, size)
             if known != size and 1 not in (known, size):
                 raise RuntimeError(
-                    f"einsum(): subscript {c} has size {size} for operand which does not broadcast with previously seen size {known}"
+                    f"einsum(): subscript {c} has size {size} for operand {k} which does not broadcast with previously seen "
+                    f"size {known}"
                 )
             sizes[c] = max(known, size) if 1 in (known, size) else known
     return sizes
