@@ -143,6 +143,9 @@ class TypedStorage:
     def data_ptr(self):
         return self._untyped_storage.data_ptr()
 
+    def is_shared(self):
+        return self._untyped_storage.is_shared()
+
     def __getitem__(self, index):
         return self._elements[index].item()
 

@@ -25,16 +25,21 @@ __all__ = [
 _shared.register()
 
 
+_STRATEGIES = ("file_descriptor", "file_system")
+_strategy = _STRATEGIES[0]
+
+
 def get_all_sharing_strategies():
-    return {"file_descriptor"}
+    return set(_STRATEGIES)
 
 
 def get_sharing_strategy():
-    """Shared memory is handed over as a file descriptor."""
-    return "file_descriptor"
+    return _strategy
 
 
 def set_sharing_strategy(new_strategy):
-    """'file_system' is taken too: descriptors do what it would do."""
-    if new_strategy not in ("file_descriptor", "file_system"):
-        raise AssertionError(f"unknown sharing strategy: {new_strategy}")
+    """Takes note of the name: memory is handed over by descriptors, which do what files would do."""
+    global _strategy
+    if new_strategy not in _STRATEGIES:
+        raise AssertionError(f"invalid sharing strategy {new_strategy!r}, expected one of {set(_STRATEGIES)}")
+    _strategy = new_strategy
