@@ -71,15 +71,12 @@ Object deepcopy(PyObject* self, PyObject* memo) {
   return result;
 }
 
-/// The elements in row-major order; None of a tensor of the meta device.
-Object bytes_of(const TensorImpl& t) {
-  if (t.device.is_meta()) return Object::share(Py_None);
+/// The elements as a tensor on the host that has no gaps, its dimensions in memory in the same order where they lie so.
+Tensor without_gaps(const TensorImpl& t) {
   const GradMode off(false);
   static const Op* clone = find_op("clone");
   const Tensor here = to_host(alias_of(t));
-  const Tensor dense = here.is_contiguous() ? here : (*clone)(here, "contiguous_format");
-  return owned(PyBytes_FromStringAndSize(static_cast<const char*>(dense.numel() ? dense->data() : ""),
-                                         static_cast<Py_ssize_t>(dense.numel() * size_of(dense.dtype()))));
+  return here.is_contiguous() ? here : (*clone)(here, "preserve_format");
 }
 
 Object reduce(PyObject* self, PyObject*) {
@@ -92,25 +89,40 @@ Object reduce(PyObject* self, PyObject*) {
   Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));
   Borrowed dict = tensor_object(self)->dict;
   Object attributes = dict && PyDict_GET_SIZE(dict) > 0 ? owned(PyDict_Copy(dict)) : Object::share(Py_None);
-  return owned(Py_BuildValue("N(OONNO)N", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
-                             bytes_of(t).release(), t.requires_grad() ? Py_True : Py_False, attributes.release()));
+  Object bytes = Object::share(Py_None), strides = Object::share(Py_None);
+  if (!t.device.is_meta()) {
+    const Tensor dense = without_gaps(t);
+    bytes = owned(PyBytes_FromStringAndSize(static_cast<const char*>(dense.numel() ? dense->data() : ""),
+                                            static_cast<Py_ssize_t>(dense.numel() * size_of(dense.dtype()))));
+    if (!dense.is_contiguous()) strides = Object::steal(make_tuple(dense->strides));
+  }
+  return owned(Py_BuildValue("N(OONNON)N", rebuild.release(), Py_TYPE(self), dtype_object(t.dtype), make_tuple(t.sizes),
+                             bytes.release(), t.requires_grad() ? Py_True : Py_False, strides.release(),
+                             attributes.release()));
+}
+
+Dims dims_of(PyObject* tuple) {
+  Dims dims;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+    dims.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i)));
+    if (dims.back() == -1 && PyErr_Occurred()) throw PythonError{};
+  }
+  return dims;
 }
 
 Object rebuild_tensor(PyObject*, PyObject* args) {
-  PyObject *type, *dtype, *sizes, *bytes, *requires_grad;
-  if (!PyArg_ParseTuple(args, "O!OO!OO:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
-                        &requires_grad))
+  PyObject *type, *dtype, *sizes, *bytes, *requires_grad, *strides = Py_None;
+  if (!PyArg_ParseTuple(args, "O!OO!OO|O:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
+                        &requires_grad, &strides))
     throw PythonError{};
   const auto element = dtype_from(dtype);
   const bool on_meta = bytes == Py_None;
-  check_kind(element.has_value() && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type) &&
-                 (on_meta || PyBytes_Check(bytes)),
-             ErrorKind::TypeError, "_rebuild_tensor() takes a tensor type, a dtype, sizes and bytes");
-  Dims shape;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); ++i) {
-    shape.push_back(PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i)));
-    if (shape.back() == -1 && PyErr_Occurred()) throw PythonError{};
-  }
+  check_kind(
+      element.has_value() && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), tensor_type) &&
+          (on_meta || PyBytes_Check(bytes)) &&
+          (strides == Py_None || (PyTuple_Check(strides) && PyTuple_GET_SIZE(strides) == PyTuple_GET_SIZE(sizes))),
+      ErrorKind::TypeError, "_rebuild_tensor() takes a tensor type, a dtype, sizes, bytes and strides");
+  const Dims shape = dims_of(sizes);
   Tensor tensor = Tensor::empty(shape, *element, on_meta ? kMetaDevice : Device());
   if (!on_meta) {
     const auto wanted = static_cast<Py_ssize_t>(tensor.numel() * size_of(*element));
@@ -118,6 +130,7 @@ Object rebuild_tensor(PyObject*, PyObject* args) {
                describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
     if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
   }
+  if (strides != Py_None) tensor = Tensor::view_of(tensor->storage, *element, shape, dims_of(strides), 0);
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   return Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor)));
 }
