@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from multiprocessing import reduction
+from multiprocessing import context, reduction
 
 import _terra_C as C
 
@@ -87,6 +87,8 @@ def _reduce(tensor):
         return tensor.__reduce_ex__(2)
     kind, requires_grad, memory = type(tensor), tensor.requires_grad, _base(tensor)
     if memory is None:
+        if context.get_spawning_popen() is not None:  # descriptors of a copy would be closed before the child inherits them
+            return tensor.__reduce_ex__(2)
         tensor = share(tensor.detach().clone())
         memory = _base(tensor)
     place = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
