@@ -110,6 +110,16 @@ Dims dims_of(PyObject* tuple) {
   return dims;
 }
 
+/// Whether all elements of a tensor that is not empty lie within the first `numel` of its memory.
+bool lies_within(const Dims& sizes, const Dims& strides, int64_t numel) {
+  int64_t left = numel - 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (strides[d] < 0 || (strides[d] > 0 && sizes[d] - 1 > left / strides[d])) return false;
+    left -= (sizes[d] - 1) * strides[d];
+  }
+  return true;
+}
+
 Object rebuild_tensor(PyObject*, PyObject* args) {
   PyObject *type, *dtype, *sizes, *bytes, *requires_grad, *strides = Py_None;
   if (!PyArg_ParseTuple(args, "O!OO!OO|O:_rebuild_tensor", &PyType_Type, &type, &dtype, &PyTuple_Type, &sizes, &bytes,
@@ -130,7 +140,12 @@ Object rebuild_tensor(PyObject*, PyObject* args) {
                describe(tensor), wanted, PyBytes_GET_SIZE(bytes));
     if (wanted) std::memcpy(tensor->data(), PyBytes_AS_STRING(bytes), static_cast<size_t>(wanted));
   }
-  if (strides != Py_None) tensor = Tensor::view_of(tensor->storage, *element, shape, dims_of(strides), 0);
+  if (strides != Py_None) {
+    const Dims steps = dims_of(strides);
+    check(tensor.numel() == 0 || lies_within(shape, steps, tensor.numel()),
+          "the strides of a pickled {} lead out of its elements", describe(tensor));
+    tensor = Tensor::view_of(tensor->storage, *element, shape, steps, 0);
+  }
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   return Object::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type), std::move(tensor)));
 }
