@@ -17,7 +17,6 @@
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/pass.h"
 #include "engine/autograd/sparse_gradients.h"
-#include "engine/autograd/walk.h"
 #include "engine/autograd/weight_products.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -106,11 +105,11 @@ class Pass {
     const auto found = waiting_.find(const_cast<Node*>(node));
     return found != waiting_.end() && found->second.wanted;
   }
-  /// What was delivered for each of the edges that are captured. Asked for before the pass.
-  std::vector<std::vector<Tensor>>& addends() {
-    addends_.resize(captures_.size());
-    return addends_;
-  }
+  /// What comes to an edge that is captured goes no further.
+  void stop_at_captures() { stops_ = true; }
+  /// What is delivered for each of the edges that are captured shall be known.
+  void keep_addends() { addends_.resize(captures_.size()); }
+  const std::vector<std::vector<Tensor>>& addends() const { return addends_; }
 
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
     struct UnderWay {
@@ -395,6 +394,10 @@ class Pass {
     for (size_t i = 0; i < captures_.size(); ++i)
       if (captures_[i].node.get() == node) captured_[i] = grads[captures_[i].index];
   }
+  void stop(const Node* node, std::vector<Tensor>& grads) {
+    for (const Edge& e : captures_)
+      if (stops_ && e.node.get() == node) grads[e.index].reset();
+  }
 
   struct Freeing {
     explicit Freeing(bool frees) : before(std::exchange(frees_saved, frees)) {}
@@ -423,6 +426,7 @@ class Pass {
     if (deeper) take(node, grads);
     if (w.wanted) node->hook_gradients(grads);
     if (!deeper) take(node, grads);
+    stop(node, grads);
     std::vector<Tensor> out;
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
     if (any && deeper && goes_to_place(*node, grads[0])) {
@@ -472,7 +476,7 @@ class Pass {
 
   const bool retain_graph_, create_graph_;
   const int64_t number_ = next_number();
-  bool selective_ = false;
+  bool selective_ = false, stops_ = false;
   std::vector<Edge> captures_;
   std::unordered_set<const Node*> ends_;
   std::vector<Tensor> captured_;
@@ -490,30 +494,6 @@ class Pass {
   std::pmr::unordered_map<Node*, Waiting> waiting_{&memory_};
   std::priority_queue<Node*, std::pmr::vector<Node*>, Later> ready_{Later(), std::pmr::vector<Node*>(&memory_)};
 };
-
-/// Hooks on a result of many calls whose node stands for all of them go to the node of the call that made it: where
-/// gradients have gradients in turn, these also come to the result from calls that have saved it. Their numbers stay.
-void hand_hooks_to_calls(const std::vector<Edge>& roots) {
-  std::vector<Ref<Node>> hooked;
-  const auto collect = [&](Node& node) {
-    if (!node.tensor_hooks.empty() || !node.retained.empty()) hooked.emplace_back(&node);
-  };
-  for (const Edge& root : roots) each_node(root.node.get(), collect);
-  for (const Ref<Node>& node : hooked) {
-    const Ref<Node> call = node->last_call();
-    if (!call || call.get() == node.get()) continue;
-    const uint32_t result = node->edges[0].index;
-    for (auto& [id, hook] : node->tensor_hooks) {
-      if (!hook) continue;
-      call->tensor_hooks.emplace_back(id, [result, own = std::exchange(hook, {})](std::vector<Tensor>& grads) {
-        std::vector<Tensor> one{grads[result]};
-        own(one);
-        grads[result] = std::move(one[0]);
-      });
-    }
-    for (auto& [index, kept] : std::exchange(node->retained, {})) call->retained.emplace_back(result, std::move(kept));
-  }
-}
 
 /// Edges and gradients of the roots, with PyTorch's checks.
 void prepare_roots(std::span<const Tensor> roots, std::span<const Tensor> given, std::vector<Edge>& edges,
@@ -586,7 +566,6 @@ void backward(std::span<const Tensor> roots, std::span<const Tensor> root_gradie
   std::vector<Edge> edges;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
-  if (create_graph && !pass_under_way()) hand_hooks_to_calls(edges);
   Pass(retain_graph, create_graph).run(edges, std::exchange(grads, {}));
 }
 
@@ -595,7 +574,6 @@ std::vector<Tensor> gradients(std::span<const Tensor> roots, std::span<const Ten
   std::vector<Edge> edges, wanted;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
-  if (create_graph && !pass_under_way()) hand_hooks_to_calls(edges);
   for (const Tensor& input : inputs) {
     check(input.requires_grad(), "One of the differentiated Tensors does not require grad");
     wanted.push_back(own_gradient_edge(input));
@@ -623,19 +601,22 @@ std::vector<Tensor> gradients_at(std::span<const Tensor> roots, std::span<const 
   return pass.results();
 }
 
-std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
-                                         std::span<const Tensor> inputs, bool create_graph) {
+std::vector<std::vector<Tensor>> delivered(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                           std::span<const Tensor> inputs, bool create_graph, bool apart) {
   std::vector<Edge> edges, wanted;
   std::vector<Tensor> grads;
   prepare_roots(roots, root_gradients, edges, grads);
   for (const Tensor& input : inputs) wanted.push_back(own_gradient_edge(input));
   Pass pass(true, create_graph);
   pass.capture(wanted);
-  std::vector<std::vector<Tensor>>& out = pass.addends();
+  pass.stop_at_captures();
+  if (apart) pass.keep_addends();
   pass.run(edges, grads);
+  std::vector<std::vector<Tensor>> out = pass.addends();
+  out.resize(wanted.size());
   for (size_t i = 0; i < out.size(); ++i)
-    if (!out[i].empty() && wanted[i].node->is_hooked()) out[i] = {pass.results()[i]};
-  return std::move(out);
+    if (pass.results()[i].defined() && (!apart || wanted[i].node->is_hooked())) out[i] = {pass.results()[i]};
+  return out;
 }
 
 }  // namespace terra::autograd

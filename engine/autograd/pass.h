@@ -26,9 +26,10 @@ bool others_pass_whole();
 /// Whether passes look for gradients that aren't numbers: the first node that makes one is an error. Of the process.
 void check_for_nan(bool yes);
 
-/// What a pass from the roots adds up to the gradient of each input, in the order in which it does; what is hooked to
-/// an input sees the sum, which is then all there is. Nothing is freed.
-std::vector<std::vector<Tensor>> addends(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
-                                         std::span<const Tensor> inputs, bool create_graph);
+/// What a pass from the roots brings to each input, where it ends: nothing comes to what an input was computed from.
+/// The sum, or nothing; `apart`: what it is the sum of, in the order in which the pass adds it up (what is hooked to an
+/// input sees the sum, which is then all there is). Nothing is freed.
+std::vector<std::vector<Tensor>> delivered(std::span<const Tensor> roots, std::span<const Tensor> root_gradients,
+                                           std::span<const Tensor> inputs, bool create_graph, bool apart);
 
 }  // namespace terra::autograd

@@ -358,6 +358,11 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
   }
 }
 
+autograd::Edge PairNode::edge_of_root(uint32_t k) {
+  ResultNode* const result = k < results_of_.size() ? results_of_[k] : nullptr;
+  return result ? autograd::Edge{Ref<Node>(result), 0} : autograd::Edge{Ref<Node>(this), k};
+}
+
 std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, const Choice& given) {
   if (part_ == PairParts::kAll) return apply_parts(grads);
   Tangents step{given, Choice(given.size(), false), first_edges()};
@@ -375,6 +380,7 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
   const std::vector<GradientTarget>& targets = part().targets;
   for (size_t j = 0; j < targets.size(); ++j)
     if (targets[j].kind != GradientTarget::Kind::Input) tensors.push_back(history_alone(edge_to(j)));
+  for (uint32_t k = 0; k < results; ++k) tensors.push_back(history_alone(edge_of_root(k)));
   for (size_t k = 0; k < grads.size(); ++k)
     if (given[k]) tensors.push_back(compact(grads[k]));
   std::vector<RunOutput> outputs;

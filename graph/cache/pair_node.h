@@ -128,6 +128,8 @@ class PairNode final : public autograd::FoldedNode {
   const std::vector<uint32_t>& roots() const { return part().roots; }
   const std::vector<uint32_t>& first_edges() const { return shared_->parts.first_edges(part_); }
   const autograd::Edge& edge_to(size_t target) const { return edges[first_edges()[target]]; }
+  /// Where gradients go that come to a root.
+  autograd::Edge edge_of_root(uint32_t k);
   const ProgramRoot& root(size_t k) const { return shared_->parts.roots[roots()[k]]; }
   const PartWays& ways() const { return part().ways; }
   const std::vector<SavingCalls>& saving() const { return ways().saving; }

@@ -577,6 +577,8 @@ class Builder final : SymbolicReplay::Watcher {
     std::vector<Tensor> wanted, roots, tangents;
     for (const auto& [tensor, number] : asking_) wanted.push_back(tensor);
     ensure(step.given.size() == part.roots.size(), "a derivative has a flag for each root");
+    const uint32_t first_root = next_tensor_;
+    next_tensor_ += static_cast<uint32_t>(part.roots.size());
     for (size_t k = 0; k < part.roots.size(); ++k) {
       if (!step.given[k]) continue;
       const Tensor& root = roots_[part.roots[k]].tensor;
@@ -594,6 +596,7 @@ class Builder final : SymbolicReplay::Watcher {
     }
     const bool differentiable = request_.joint || &step != &request_.derivatives.back();
     const std::vector<std::vector<Tensor>> grads = gradients(roots, tangents, wanted, differentiable);
+    ask_results(part, first_root, grads);
     derived_ = true;
     forget_results();
     for (size_t j = 0; j < grads.size(); ++j) {
@@ -603,6 +606,27 @@ class Builder final : SymbolicReplay::Watcher {
       program_.results.resize(program_.results.size() + places - grads[j].size(), {ResultSpec::Kind::None, 0, {}});
     }
     connect_derived();
+  }
+
+  /// What a call has saved of its own results are the results that the program holds: the gradients of what was made
+  /// of them go there, where hooks see them with all others.
+  void ask_results(const Parts::Part& part, uint32_t first_number, const std::vector<std::vector<Tensor>>& made) {
+    std::set<std::pair<const autograd::Node*, uint32_t>> reached;
+    const auto reach = [&](const autograd::Edge& e) { reached.emplace(e.node.get(), e.index); };
+    for (const std::vector<Tensor>& addends : made)
+      for (const Tensor& t : addends) {
+        const autograd::Edge history = autograd::history(t);
+        reach(history);
+        autograd::each_node(history.node.get(), [&](autograd::Node& node) {
+          for (const autograd::Edge& e : node.edges) reach(e);
+        });
+      }
+    for (uint32_t k = 0; k < part.roots.size(); ++k) {
+      const Parts::Root& root = roots_[part.roots[k]];
+      const autograd::Edge edge = autograd::history(root.tensor);
+      if (root.spec != ProgramRoot::kInside && reached.contains({edge.node.get(), edge.index}))
+        asking_.emplace_back(root.tensor, first_number + k);
+    }
   }
 
   /// The run that is differentiated went this way, whatever may have been written to its inputs since.
@@ -648,18 +672,13 @@ class Builder final : SymbolicReplay::Watcher {
     }
   }
 
-  /// Of each leaf; nothing where none arrives. In exact mode not the sum but what it is of, for the program's pass to
+  /// Of each target; nothing where none arrives. In exact mode not the sum but what it is of, for the program's pass to
   /// add up: what comes from behind the region comes first.
   std::vector<std::vector<Tensor>> gradients(const std::vector<Tensor>& roots, const std::vector<Tensor>& tangents,
-                                             std::vector<Tensor> leaves, bool differentiable) const {
-    if (exact_mode()) {
-      for (Tensor& leaf : leaves) leaf = at_entrance(leaf);
-      return autograd::addends(roots, tangents, leaves, differentiable);
-    }
-    std::vector<std::vector<Tensor>> out;
-    for (const Tensor& g : autograd::gradients(roots, tangents, leaves, true, differentiable, true))
-      out.push_back(g.defined() ? std::vector{g} : std::vector<Tensor>());
-    return out;
+                                             std::vector<Tensor> targets, bool differentiable) const {
+    if (exact_mode())
+      for (Tensor& target : targets) target = at_entrance(target);
+    return autograd::delivered(roots, tangents, targets, differentiable, exact_mode());
   }
 
   /// The leaf, or what has the history at which the gradients that pass on to it come together.

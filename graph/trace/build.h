@@ -25,7 +25,8 @@ struct BuildRequest {
   /// the tangents that are given become further inputs, and nothing is published. No step: the trace's own program.
   std::vector<Tangents> derivatives;
   /// Of the region: the first step takes the gradients of this part's roots. Targets of it that aren't inputs are
-  /// tensors of the run, behind the trace's own.
+  /// tensors of the run, behind the trace's own. So are the roots of each step, before its tangents: what calls have
+  /// saved of their results has the history of the results that the program holds.
   uint32_t part = 0;
   /// Roots get tangent inputs, and the gradients of the parts' targets become outputs.
   bool joint = true;

@@ -153,6 +153,40 @@ def gradient_of_a_gradient(step, inputs, c, h, y):
 
 
 @program
+def gradient_of_a_gradient_kept_later(step, inputs, c, h, y):
+    (g,) = torch.autograd.grad(loss_of(c, h, y), inputs[0], create_graph=True)
+    c.retain_grad()
+    h.retain_grad()
+    (g * g).sum().backward()
+    return [g, c.grad, h.grad]
+
+
+@program
+def gradient_of_a_gradient_hooked(step, inputs, c, h, y):
+    seen = []
+    c.register_hook(lambda g: (seen.append(g.clone()), g * 0.5)[1])
+    (g,) = torch.autograd.grad(loss_of(c, h, y), inputs[0], create_graph=True)
+    h.register_hook(lambda g: seen.append(g.clone()))
+    ((g * g).sum() + loss_of(c, h, y)).backward()
+    return [g] + seen
+
+
+@program
+def gradient_of_a_gradient_asked_of_a_result(step, inputs, c, h, y):
+    first = torch.autograd.grad(loss_of(c, h, y), inputs[:2], create_graph=True)
+    second = torch.autograd.grad(sum((g * g).sum() for g in first), [c, inputs[0]], create_graph=True)
+    return [*first, *second, *torch.autograd.grad(second[1].exp().sum(), [c, h, inputs[1]])]
+
+
+@program
+def gradient_of_a_gradient_that_frees(step, inputs, c, h, y):
+    (g,) = torch.autograd.grad(loss_of(c, h, y), inputs[0], create_graph=True)
+    (g * g).sum().backward()
+    (c * c).sum().backward()
+    return [g]
+
+
+@program
 def asked_inside_a_pass(step, inputs, c, h, y):
     seen, loss = [], loss_of(c, h, y)
     inputs[1].register_hook(lambda g: seen.extend(torch.autograd.grad(loss, [h, c], retain_graph=True)))
