@@ -1,6 +1,7 @@
 #include "graph/gradient/partition.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/errors/errors.h"
 #include "graph/gradient/flow.h"
@@ -16,7 +17,6 @@ class Cutter {
 
   Partition run() {
     mark_backward();
-    mark_kept_by_rules();
     mark_shared();
     choose_saved();
     make_forward();
@@ -39,29 +39,26 @@ class Cutter {
     }
   }
 
-  /// Values that gradient rules read, themselves or through views: eager execution would have kept them (and checked
-  /// their versions), so inputs among them are kept by reference. Others are copied, since the program may legally
-  /// write them before backward.
-  void mark_kept_by_rules() {
-    kept_by_rule_.assign(g_.values.size(), false);
-    if (inputs_stay_)
-      for (ValueId input : g_.inputs) kept_by_rule_[input] = true;
-    for (size_t o = joint_.first_gradient; o < g_.outputs.size(); ++o) kept_by_rule_[g_.outputs[o]] = true;
-    for (size_t n = g_.nodes.size(); n-- > 0;) {
-      const Node& node = g_.nodes[n];
-      if (backward_[n] || (node.is_op(kView) && kept_by_rule_[node.results[0]]))
-        for_each_use(node, [&](ValueId id) { kept_by_rule_[id] = true; });
-    }
-  }
-
-  /// Values in storages that the program sees and that eager execution would keep as well: gradients are computed from
-  /// whatever is in them by then.
+  /// Inputs that eager execution would keep as well (and check their versions), and values in storages that the program
+  /// sees: gradients are computed from whatever is in them by then. All others are copied, since the program may
+  /// legally write them before backward.
   void mark_shared() {
     shared_.assign(g_.values.size(), -1);
+    kept_input_.assign(g_.values.size(), inputs_stay_);
+    std::set<uint32_t> kept;  // tensors
     for (const ProgramPart& part : joint_.parts)
       for (const SavingCalls& calls : part.ways.saving)
-        for (const SavedMemory& m : calls.memory)
+        for (const SavedMemory& m : calls.memory) {
           if (m.kind == SavedMemory::Kind::Fresh) shared_[g_.outputs[m.index]] = static_cast<int32_t>(m.index);
+          if (m.kind == SavedMemory::Kind::Input) kept.insert(m.index);
+        }
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      const InputBinding& in = joint_.inputs[i];
+      const bool is_number = in.kind == InputBinding::Kind::Scalar;
+      if (is_number || (in.kind == InputBinding::Kind::Tensor && kept.contains(in.index)))
+        kept_input_[g_.inputs[i]] = true;
+    }
+    for (const StorageWrite& w : joint_.writes) kept_input_[g_.inputs[w.input]] = false;  // by the run itself
   }
 
   /// Node 2v of the network stands for value v arriving, 2v + 1 for v at hand in the backward half; the edge between
@@ -95,7 +92,7 @@ class Cutter {
       const bool is_input = made_by_[v] < 0;
       const ValueMeta& meta = g_.meta(v);
       int64_t cost = 1;
-      const bool is_kept = (is_input && kept_by_rule_[v] && !is_written_input(v)) || shared_[v] >= 0;
+      const bool is_kept = (is_input && kept_input_[v]) || shared_[v] >= 0;
       if (meta.is_tensor() && !is_kept) cost = static_cast<int64_t>(meta.bytes()) * 2 + 2;
       net.add_edge(2 * v, 2 * v + 1, cost);
       if (is_input || !can_repeat(g_.nodes[made_by_[v]])) net.add_edge(source, 2 * v, FlowNetwork::kInfinite);
@@ -139,7 +136,7 @@ class Cutter {
       if (!saved_[v]) continue;
       saved_ids_.push_back(v);
       const auto input = std::find(ids.begin(), ids.end(), v);
-      const bool by_reference = input != ids.end() && kept_by_rule_[v] && !is_written_input(v);
+      const bool by_reference = input != ids.end() && kept_input_[v];
       if (by_reference) {
         out_.saved.push_back({g_.meta(v).is_tensor() ? SavedValue::Kind::Input : SavedValue::Kind::ScalarInput,
                               static_cast<uint32_t>(input - ids.begin())});
@@ -152,12 +149,6 @@ class Cutter {
       }
     }
     drop_dead_code(f.graph);
-  }
-
-  /// The run itself replaces what the input holds.
-  bool is_written_input(ValueId v) const {
-    return std::any_of(joint_.writes.begin(), joint_.writes.end(),
-                       [&](const StorageWrite& w) { return g_.inputs[w.input] == v; });
   }
 
   void make_backward() {
@@ -209,7 +200,7 @@ class Cutter {
   std::vector<int32_t> made_by_;
   std::vector<bool> after_tangent_;  // by value
   std::vector<bool> backward_;       // by node
-  std::vector<bool> kept_by_rule_;   // by value
+  std::vector<bool> kept_input_;     // by value
   std::vector<int32_t> shared_;      // by value: the output that it is kept as, or negative
   std::vector<bool> saved_;          // by value
   std::vector<ValueId> saved_ids_;

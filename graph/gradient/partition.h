@@ -26,7 +26,7 @@ struct Partition {
   std::vector<SavedValue> saved;
 };
 
-/// What is saved is the cheapest cut: bytes of fresh values; inputs that gradient rules read themselves cost nothing;
+/// What is saved is the cheapest cut: bytes of fresh values; inputs that calls have saved cost nothing;
 /// cheap elementwise ops and views are computed again where that needs less. Random draws and effects stay in the
 /// forward half.
 /// `inputs_stay`: nobody writes the inputs in between, so that all of them are kept by reference.
