@@ -1,5 +1,7 @@
 #include "engine/autograd/saved.h"
 
+#include <typeinfo>
+
 #include "engine/autograd/autograd.h"
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -62,19 +64,29 @@ void fail_modified_apart(const TensorMeta& meta) {
 
 bool SavedTensor::was_written() const { return !packed_ && alias_->version() != version_; }
 
+const Tensor* SavedTensor::leaf() const {
+  const Node* const node = edge_.node.get();
+  if (packed_ || !node || !node->edges.empty() || typeid(*node) != typeid(AccumulateGrad)) return nullptr;
+  return &static_cast<const AccumulateGrad*>(node)->variable();
+}
+
+bool SavedTensor::was_moved() const {
+  const Tensor* const t = leaf();
+  return t && alias_.defined() && (*t)->storage != alias_->storage;
+}
+
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
   if (was_written()) fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
   unpacked_ = true;
+  if (const Tensor* const t = leaf(); t && (grad_enabled() || (*t)->is_symbolic() || was_moved()))
+    return grad_enabled() ? *t : t->alias();
   if (!packed_ && (!grad_enabled() || !requires_grad_)) return alias_;
   Tensor t = packed_ ? packed_->unpack().alias() : alias_.alias();
   if (!grad_enabled() || !requires_grad_) return t;
-  if (is_result_) {
+  if (is_result_)
     set_history(t, owner, result_index_);
-  } else if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(edge_.node.get()); leaf && !packed_) {
-    return leaf->variable();
-  } else {
+  else
     set_history(t, edge_.node, edge_.index);
-  }
   return t;
 }
 

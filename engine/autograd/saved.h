@@ -39,7 +39,8 @@ class SavedTensor {
   bool defined() const { return alias_.defined() || packed_; }
   /// Code of the program unpacks it.
   bool is_packed() const { return packed_ != nullptr; }
-  /// The tensor as it was, with its history if gradients are enabled. Throws if its storage was written since.
+  /// The tensor as it was, a leaf as it is; with its history if gradients are enabled. Throws if its storage was
+  /// written since.
   Tensor unpack(const Ref<Node>& owner) const;
   /// Its memory, whatever is there by now, without a history; undefined if it was packed.
   const Tensor& unchecked() const { return alias_; }
@@ -50,12 +51,19 @@ class SavedTensor {
   }
   /// Whether its memory has been written since.
   bool was_written() const;
+  /// Of a leaf that was given other memory since (w.data = other): what unpack gives, as the leaf is then.
+  bool was_moved() const;
+  /// That it had when it was saved.
+  uint32_t version() const { return version_; }
   /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.
   bool was_unpacked() const { return unpacked_; }
   /// The result of which node it is: of `owner` itself, of another one, of none where it is a leaf without gradient.
   Edge origin(const Ref<Node>& owner) const { return is_result_ ? Edge{owner, result_index_} : edge_; }
 
  private:
+  /// The leaf that it is, if gradients are asked of it; else null.
+  const Tensor* leaf() const;
+
   Tensor alias_;
   std::shared_ptr<const Packed> packed_;
   Edge edge_;

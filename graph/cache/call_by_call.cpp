@@ -47,9 +47,17 @@ class CallByCall final : public Replay {
  private:
   void begin(size_t record) {
     if (record == given_.first)
-      for (const auto& [id, edge] : given_.histories) autograd::set_history(tensor(id), edge.node, edge.index);
+      for (const auto& [t, edge] : given_.histories) autograd::set_history(tensor_of(t), edge.node, edge.index);
     if (record == given_.end)
-      for (const TraceId id : given_.roots) found_.push_back(autograd::history(tensor(id)));
+      for (const ReplayTensor& t : given_.roots) found_.push_back(autograd::history(tensor_of(t)));
+  }
+
+  Tensor tensor_of(const ReplayTensor& which) const {
+    const Tensor t = tensor(which.value);
+    if (!which.is_base) return t;
+    const autograd::Meta* const meta = autograd::find_meta(t);
+    ensure(meta && meta->base.defined(), "what is a view in a graph is one of real tensors");
+    return meta->base;
   }
 
   const Trace& trace_;
@@ -60,12 +68,13 @@ class CallByCall final : public Replay {
 }  // namespace
 
 bool is_repeatable(const Trace& trace) {
-  return are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord, SizeRecord, NumberRecord, FactRecord,
-                 LoopRecord, BranchRecord>(trace.records);
+  return are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord, DataRecord, SizeRecord, NumberRecord,
+                 FactRecord, LoopRecord, BranchRecord>(trace.records);
 }
 bool is_settled(const Trace& trace) {
-  return !has_loop_by_value(trace.records) && are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord,
-                                                      SizeRecord, NumberRecord, FactRecord, LoopRecord>(trace.records);
+  return !has_loop_by_value(trace.records) &&
+         are_all<CallRecord, AssertRecord, ItemRecord, GradRecord, GradModeRecord, DataRecord, SizeRecord, NumberRecord,
+                 FactRecord, LoopRecord>(trace.records);
 }
 
 bool takes_gradients(const Trace& trace) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/autograd/node.h"
+#include "graph/trace/program.h"
 #include "graph/trace/trace.h"
 
 namespace terra::graph {
@@ -23,8 +24,8 @@ struct GivenAgain {
   std::vector<Tensor> tensors;  ///< with the histories that they are to have
   std::span<const Scalar> scalars;
   size_t first = 0, end = 0;
-  std::map<TraceId, autograd::Edge> histories;  ///< that values have when the part begins, not those of the calls
-  std::vector<TraceId> roots;
+  std::map<ReplayTensor, autograd::Edge> histories;  ///< when the part begins, not those of the calls
+  std::vector<ReplayTensor> roots;
 };
 
 /// The histories of the roots when the part ends. `inputs`: those of the trace, or in their place. Throws InternalError

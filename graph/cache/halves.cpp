@@ -51,6 +51,18 @@ std::vector<uint32_t> first_of(std::vector<uint32_t> addends) {
   return addends;
 }
 
+std::vector<bool> saved_by_calls(const std::vector<ProgramPart>& parts) {
+  std::vector<bool> saved;
+  for (const ProgramPart& part : parts)
+    for (const SavingCalls& calls : part.ways.saving)
+      for (const SavedMemory& memory : calls.memory) {
+        if (memory.kind != SavedMemory::Kind::Input) continue;
+        if (memory.index >= saved.size()) saved.resize(memory.index + 1, false);
+        saved[memory.index] = true;
+      }
+  return saved;
+}
+
 bool keeps_gradients(const Program& joint) {
   return std::any_of(joint.tensors.begin(), joint.tensors.end(), [](const TensorSpec& t) { return t.retains_grad; });
 }
@@ -133,7 +145,12 @@ std::vector<const Runner*> Halves::runners() const {
 }
 
 PairPrograms::PairPrograms(Program joint, std::shared_ptr<const Trace> t, const BuildRequest& r)
-    : trace(std::move(t)), request(r), parts(joint), functions(joint.functions), expected_(parts.roots.size(), true) {
+    : trace(std::move(t)),
+      request(r),
+      parts(joint),
+      functions(joint.functions),
+      saved_inputs(saved_by_calls(parts.each)),
+      expected_(parts.roots.size(), true) {
   whole_ = (halves_[expected_] = cut(std::move(joint))).get();
 }
 

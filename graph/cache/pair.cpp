@@ -41,7 +41,7 @@ class Pair final : public Compiled {
     Runner& forward = halves.forward;
     std::vector<Tensor> inputs;
     for (TensorImpl* t : lent) inputs.push_back(kept(t));
-    const auto past = std::make_shared<RunPast>(scalars, forward.program());
+    const auto past = std::make_shared<RunPast>(scalars, forward.program(), shared_->saved_inputs);
     Runner::Made made;
     Nodes nodes;
     const RunResult result = forward.run(

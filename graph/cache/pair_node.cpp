@@ -80,7 +80,8 @@ void spoil(const std::vector<Tensor>& gradients) {
 
 }  // namespace
 
-RunPast::RunPast(std::span<const Scalar> s, const Program& p) : scalars(s.begin(), s.end()) {
+RunPast::RunPast(std::span<const Scalar> s, const Program& p, const std::vector<bool>& saved_inputs)
+    : scalars(s.begin(), s.end()), saved_inputs_(saved_inputs) {
   for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
 }
 
@@ -90,12 +91,39 @@ void RunPast::keep_inputs(const std::vector<Tensor>& given) {
     inputs.emplace_back(t, false);
     writes.push_back(t->storage->writes());
   }
+  start_keeping();
 }
 
 void RunPast::leave_inputs() {
   if (--parts > 0) return;
+  stop_keeping();
   for (autograd::SavedTensor& t : inputs) t.forget();
   old.clear();
+  copies_.clear();
+}
+
+/// A gradient that reads what calls have saved is an error where its version has grown.
+bool RunPast::needs(const Storage& storage) const {
+  if (copies_.contains(storage.address())) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& t = inputs[i].unchecked();
+    if (!t.defined() || old[i].defined() || t->storage->address() != storage.address()) continue;
+    const bool counts = t->storage.get() == &storage && i < saved_inputs_.size() && saved_inputs_[i];
+    if (!has_other_bytes(i) && !counts) return true;
+  }
+  return false;
+}
+
+void RunPast::take(const Storage& storage, const Ref<Storage>& copy) { copies_.emplace(storage.address(), copy); }
+
+Tensor RunPast::as_read(size_t input) const {
+  const Tensor& t = inputs[input].unchecked();
+  if (!has_other_bytes(input)) return t.alias();
+  const auto copy = copies_.find(t->storage->address());
+  if (copy == copies_.end()) return {};
+  const Ref<Storage> own = Storage::apart(copy->second);
+  while (own->version() < inputs[input].version()) own->bump_version();
+  return Tensor::view_of(own, t.dtype(), t.sizes(), t.strides(), t->offset);
 }
 
 void RunPast::keep_written(const std::vector<Tensor>& given, const Program& p) {
@@ -214,7 +242,8 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
   static const Op* full = find_op("full");
   const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
-  if (std::any_of(saved_.begin(), saved_.end(), [](const auto& s) { return s.was_written(); })) return false;
+  const auto was_changed = [](const autograd::SavedTensor& s) { return s.was_written() || s.was_moved(); };
+  if (std::any_of(saved_.begin(), saved_.end(), was_changed)) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -338,6 +367,7 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
     std::vector<Tensor> tensors;
     for (uint32_t i = 0; i < saved_.size(); ++i) {  // what no gradient needs may have been written
       const bool needed = backward.reads(i) || saved_[i].is_packed();
+      if (needed && saved_[i].was_moved()) return false;
       tensors.push_back(needed ? saved_[i].unpack(self) : saved_[i].unchecked());
     }
     if (is_last_pass(given)) {
@@ -365,6 +395,8 @@ autograd::Edge PairNode::edge_of_root(uint32_t k) {
 
 std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, const Choice& given) {
   if (part_ == PairParts::kAll) return apply_parts(grads);
+  if (past_->is_any_written())
+    if (std::optional<std::vector<Tensor>> made = apply_calls(grads)) return *std::move(made);
   Tangents step{given, Choice(given.size(), false), first_edges()};
   for (size_t k = 0; k < grads.size(); ++k)
     step.require_grad[k] = grad_enabled() && given[k] && grads[k].requires_grad();
@@ -391,6 +423,32 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
   std::vector<Tensor> out;
   for (RunOutput& g : outputs) out.push_back(std::get<Tensor>(std::move(g)));
   return out;
+}
+
+std::optional<std::vector<Tensor>> PairNode::apply_calls(const std::vector<Tensor>& grads) const {
+  if (!is_repeatable_part()) return {};
+  const std::optional<std::vector<autograd::Edge>> own = call_again();
+  if (!own) return {};
+  std::vector<Tensor> from, tangents;
+  for (size_t k = 0; k < grads.size(); ++k) {
+    if (!grads[k].defined()) continue;
+    tangents.push_back(grads[k]);
+    autograd::set_history(from.emplace_back(grads[k].alias()), (*own)[k].node, (*own)[k].index);
+  }
+  std::map<std::pair<const Node*, uint32_t>, uint32_t> place;  // of what comes to an edge
+  std::vector<autograd::Edge> ends;
+  std::vector<uint32_t> edge_of;
+  for (size_t j = 0; j < part().targets.size(); ++j) {
+    const autograd::Edge& e = edge_to(j);
+    if (!e.node || !(wanted_.empty() || wanted_[j])) continue;
+    if (!place.try_emplace({e.node.get(), e.index}, 0).second) continue;
+    ends.push_back(e);
+    edge_of.push_back(first_edges()[j]);
+  }
+  std::vector<Tensor> found = autograd::gradients_at(from, tangents, ends, grad_enabled(), grad_enabled());
+  std::vector<Tensor> made(edges.size());
+  for (size_t i = 0; i < found.size(); ++i) made[edge_of[i]] = std::move(found[i]);
+  return made;
 }
 
 // ---- part by part ----
@@ -492,18 +550,15 @@ std::vector<Tensor> PairNode::apply_parts(const std::vector<Tensor>& grads) cons
   return out;
 }
 
+bool PairNode::is_repeatable_part() const {
+  return shared_->request.derivatives.empty() && !past_->writes_views && is_repeatable(*shared_->trace) &&
+         (!released() || (freed_ && is_settled(*shared_->trace)));
+}
+
 bool PairNode::unfold() {
   if (unfolded_) return true;
-  const bool possible = shared_->request.derivatives.empty() && !past_->writes_views &&
-                        is_repeatable(*shared_->trace) && !autograd::pass_under_way();
-  if (!possible || (released() && !(freed_ && is_settled(*shared_->trace)))) return false;
-  const autograd::UnpackedScope unpacked;
-  std::optional<std::vector<autograd::Edge>> own;
-  try {
-    own = call_again();
-  } catch (const Error&) {
-  } catch (const InternalError&) {
-  }
+  if (autograd::pass_under_way() || !is_repeatable_part()) return false;
+  std::optional<std::vector<autograd::Edge>> own = call_again();
   if (!own) return false;
   if (freed_)
     for (Node* node : nodes_behind(*own)) node->release_saved();
@@ -519,7 +574,8 @@ bool PairNode::unfold() {
   return true;
 }
 
-std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
+std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {
+  StandIns memory;
   std::map<const Storage*, Ref<Storage>> copies;  // of what the calls write
   const auto own_memory = [&](const Tensor& t, bool written) {
     if (!written) return t.alias();
@@ -537,11 +593,12 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   for (const TraceInput& in : inputs) {
     if (in.kind != TraceInput::Kind::Tensor) continue;
     const size_t i = given.tensors.size();
-    if (!freed_ && past_->inputs[i].was_written()) return {};
-    Tensor& t = given.tensors.emplace_back(freed_ ? zeros(in)
-                                                  : own_memory(past_->inputs[i].unchecked(), past_->old[i].defined()));
+    const Tensor read = freed_ ? zeros(in) : past_->as_read(i);
+    if (!read.defined()) return {};
+    Tensor& t = given.tensors.emplace_back(freed_ ? read : own_memory(read, past_->old[i].defined()));
+    if (!freed_ && past_->has_other_bytes(i)) memory.emplace(t->storage.get(), past_->inputs[i].unchecked()->storage);
     t->wrapped_number = in.meta.wrapped;
-    const autograd::Edge history = past_->inputs[i].origin(Ref<Node>(this));
+    const autograd::Edge history = past_->inputs[i].origin({});
     if (!history.node) continue;
     if (takes && history.node->is_hooked()) return {};
     autograd::set_history(t, history.node, history.index);
@@ -549,17 +606,27 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() {
   const std::vector<GradientTarget>& targets = parts[part_].targets;
   for (size_t j = 0; j < targets.size(); ++j) {
     if (targets[j].kind == GradientTarget::Kind::Root)
-      given.histories[shared_->parts.roots[targets[j].index].value] = edge_to(j);
+      given.histories[shared_->parts.roots[targets[j].index].tensor] = edge_to(j);
     for (const Program::FunctionResult& f : shared_->functions)
       if (targets[j].kind == GradientTarget::Kind::Function && f.spec == targets[j].index)
-        given.histories[f.value] = edge_to(j);
+        given.histories[{f.value, false}] = edge_to(j);
   }
-  for (const uint32_t k : roots()) given.roots.push_back(shared_->parts.roots[k].value);
-  if (given.histories.contains(kNoValue) || std::count(given.roots.begin(), given.roots.end(), kNoValue)) return {};
+  for (const uint32_t k : roots()) given.roots.push_back(shared_->parts.roots[k].tensor);
+  const ReplayTensor none;
+  if (given.histories.contains(none) || std::count(given.roots.begin(), given.roots.end(), none)) return {};
   const RandomPast past(halves_.forward.program().generators, past_->random);
-  std::vector<autograd::Edge> own = run_call_by_call(*shared_->trace, inputs, given, freed_);
+  const autograd::UnpackedScope unpacked;
+  std::vector<autograd::Edge> own;
+  try {
+    own = run_call_by_call(*shared_->trace, inputs, given, freed_);
+  } catch (const Error&) {
+    return {};
+  } catch (const InternalError&) {
+    return {};
+  }
   for (const autograd::Edge& edge : own)
     if (!edge.node) return {};
+  give_back(own, memory);
   return own;
 }
 

@@ -12,15 +12,17 @@
 #include "engine/autograd/folded_node.h"
 #include "engine/autograd/saved.h"
 #include "engine/random/generator.h"
+#include "engine/tensor/kept_bytes.h"
 #include "graph/cache/halves.h"
 #include "graph/cache/pair_batch.h"
 
 namespace terra::graph {
 
-/// What all parts of one run share: what it takes to compute the region again.
-struct RunPast {
-  /// Before the run.
-  RunPast(std::span<const Scalar> s, const Program& p);
+/// What all parts of one run share: what it takes to compute the region again. Whoever writes an input leaves what the
+/// run has read.
+struct RunPast final : BytesKeeper {
+  /// Before the run. `saved_inputs`: as PairPrograms has them.
+  RunPast(std::span<const Scalar> s, const Program& p, const std::vector<bool>& saved_inputs);
 
   /// Copies of what the run is about to write, with the history that it had.
   void keep_written(const std::vector<Tensor>& given, const Program& p);
@@ -28,11 +30,17 @@ struct RunPast {
   void keep_inputs(const std::vector<Tensor>& given);
   /// One part fewer computes from the inputs. Where they came from stays.
   void leave_inputs();
-  /// Whether an input is no longer what the run has read: by a write of any kind, also one that counts no version.
-  bool is_written(size_t input) const {
+  /// Whether an input is no longer what the run has read: by a write of any kind, also one that counts no version, or
+  /// since a leaf has other memory.
+  bool is_written(size_t input) const { return has_other_bytes(input) || inputs[input].was_moved(); }
+  /// The same of the memory that the run has read.
+  bool has_other_bytes(size_t input) const {
     const Tensor& t = inputs[input].unchecked();
     return !old[input].defined() && t.defined() && t->storage->writes() != writes[input];
   }
+  /// What the run has read, without a history, in memory that counts as many versions as there were. Undefined: it is
+  /// written, and nobody has left a copy.
+  Tensor as_read(size_t input) const;
   bool is_any_written() const {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (is_written(i)) return true;
@@ -46,6 +54,13 @@ struct RunPast {
   std::vector<Scalar> scalars;
   std::vector<RandomState> random;  ///< before the run, of the program's generators
   uint32_t parts = 0;               ///< that may still compute from the inputs
+
+ private:
+  bool needs(const Storage& storage) const override;
+  void take(const Storage& storage, const Ref<Storage>& copy) override;
+
+  const std::vector<bool>& saved_inputs_;
+  std::map<const void*, Ref<Storage>> copies_;  ///< by address of what has been written
 };
 
 class ResultNode;
@@ -174,6 +189,9 @@ class PairNode final : public autograd::FoldedNode {
   /// written, or is gone.
   bool run_backward(Runner& backward, const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
+  /// The same where inputs have been written: over calls that are made again from what they were. What the calls have
+  /// saved of them is what they are. Nothing: the calls can't be made again.
+  std::optional<std::vector<Tensor>> apply_calls(const std::vector<Tensor>& grads) const;
 
   // ---- part by part ----
 
@@ -193,10 +211,12 @@ class PairNode final : public autograd::FoldedNode {
   /// From here on gradients go to the nodes of the calls. Not while gradients flow: who leads where is settled then.
   /// False where the calls can't be made again.
   bool unfold();
+  /// Whether the calls can be made again, if their inputs are known.
+  bool is_repeatable_part() const;
   void place_results();
   /// The histories of the roots, by nodes of their calls. What is freed can't be computed from again: then the calls
   /// get zeros, and their nodes are as spent as those of the first time would be.
-  std::optional<std::vector<autograd::Edge>> call_again();
+  std::optional<std::vector<autograd::Edge>> call_again() const;
 
   std::shared_ptr<PairPrograms> shared_;
   Halves& halves_;  ///< of shared_

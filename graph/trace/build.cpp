@@ -207,9 +207,15 @@ class Builder final : SymbolicReplay::Watcher {
   }
 
   void describe_parts() {
-    std::map<const TensorImpl*, TraceId> values;
-    for (TraceId id = 0; id < trace_.values; ++id)
-      if (const auto* t = std::get_if<Tensor>(&replay_.value(id))) values.try_emplace(t->get(), id);
+    std::map<const TensorImpl*, ReplayTensor> values, bases;
+    for (TraceId id = 0; id < trace_.values; ++id) {
+      const auto* t = std::get_if<Tensor>(&replay_.value(id));
+      if (!t) continue;
+      values.try_emplace(t->get(), ReplayTensor{id, false});
+      const autograd::Meta* meta = t->defined() ? autograd::find_meta(*t) : nullptr;
+      if (meta && meta->base.defined()) bases.try_emplace(meta->base.get(), ReplayTensor{id, true});
+    }
+    values.merge(bases);
     for (const Parts::Root& root : roots_) {
       const Tensor& t = root.tensor;
       const auto value = values.find(root.value.get());
@@ -218,7 +224,7 @@ class Builder final : SymbolicReplay::Watcher {
                                 0,
                                 {t.dtype(), t.sizes(), false, t.device()},
                                 autograd::history(t).node->name(),
-                                value == values.end() ? kNoValue : value->second});
+                                value == values.end() ? ReplayTensor() : value->second});
     }
     for (const Parts::Part& part : connected_) {
       ProgramPart& out = program_.parts.emplace_back();

@@ -84,6 +84,13 @@ struct FlagWrite {
   bool requires_grad = false;
 };
 
+/// A tensor of a replay: a value of the trace, or what that is a view of.
+struct ReplayTensor {
+  TraceId value = kNoValue;
+  bool is_base = false;
+  auto operator<=>(const ReplayTensor&) const = default;
+};
+
 /// What a pass over the tape of the region can begin at.
 struct ProgramRoot {
   static constexpr uint32_t kInside = ~0u;
@@ -92,8 +99,8 @@ struct ProgramRoot {
   uint32_t part = 0;
   uint32_t place = 0;  ///< among the roots of the part
   TensorMeta meta;
-  std::string grad_fn;       ///< the name of the op's own node
-  TraceId value = kNoValue;  ///< which value of the trace it is; kNoValue: one that a round of a loop has replaced
+  std::string grad_fn;  ///< the name of the op's own node
+  ReplayTensor tensor;  ///< which it is; kNoValue: one that a round of a loop has replaced
 };
 
 /// Where a part of the region hands a gradient on.

@@ -48,6 +48,8 @@ struct CallDag {
 
     /// By writes of any kind, also those that count no version (x.data).
     bool is_written() const { return given->storage->writes() != writes; }
+    /// A leaf has other memory since (w.data = other).
+    bool is_moved() const { return tensor->storage != given->storage; }
     /// The history that it has now stays, whatever is written to the tensor; which may come to be computed from results
     /// of the calls, and would keep them alive.
     void keep_history();

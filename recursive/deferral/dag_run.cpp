@@ -120,11 +120,12 @@ void DagRun::bind_shared(uint32_t kind) {
   }
 }
 
-bool DagRun::is_any_input_written() const {
+bool DagRun::is_any_input_changed() const {
+  const auto is_changed = [](const CallDag::External& t) { return t.is_written() || t.is_moved(); };
   for (const CallDag::Call& call : dag_.calls) {
     if (!is_reached(call)) continue;
     for (uint32_t i = 0; i < dag_.graph_of(call).inputs().size(); ++i)
-      if (const uint32_t t = dag_.operand(call, i).tensor; t != kNone && dag_.tensors[t].is_written()) return true;
+      if (const uint32_t t = dag_.operand(call, i).tensor; t != kNone && is_changed(dag_.tensors[t])) return true;
   }
   return false;
 }

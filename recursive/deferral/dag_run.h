@@ -23,8 +23,8 @@ class DagRun {
   std::vector<Tensor> backward(const std::vector<Tensor>& tangents, bool& exact);
   /// By call: that pass would go through it.
   std::vector<bool> reached(const std::vector<Tensor>& tangents);
-  /// Whether somebody has written what a call got that is reached.
-  bool is_any_input_written() const;
+  /// Whether somebody has written what a call got that is reached, or given it other memory.
+  bool is_any_input_changed() const;
   /// Frees what calls have made and saved: there is no pass backward any more.
   void release();
   bool is_released() const { return memory_.empty(); }

@@ -90,7 +90,7 @@ std::vector<Tensor> DeferredNode::apply(const std::vector<Tensor>& grads) {
 bool DeferredNode::is_as_it_was() const {
   for (size_t c = 0; c < spent_.size(); ++c)
     if (spent_[c] && reached_[c]) return false;
-  return !calls_->is_freed() && !calls_->is_shown_written() && !calls_->run_->is_any_input_written();
+  return !calls_->is_freed() && !calls_->is_shown_written() && !calls_->run_->is_any_input_changed();
 }
 
 /// The calls that `wanted` says again (DeferredCalls::play), op by op on the tape. What their nodes have saved is the

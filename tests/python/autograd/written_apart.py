@@ -1,8 +1,10 @@
 # run: --torch
 # run: --torch --capture=stress
 # run: --torch --capture=off
+# run: --torch TERRA_EXACT=1
 """Weights that are written between a call and its gradient, counted or through .data: the gradient is of what the call
-computed, also the first time, when nobody knows yet of which results gradients will be asked."""
+computed, also the first time, when nobody knows yet of which results gradients will be asked, and where the gradient has a
+gradient. A leaf that has other memory since is read as it is by what has saved it."""
 
 import pathlib
 import sys
@@ -33,21 +35,67 @@ def nested(i, depth=3):
     return table[i % 3] if depth == 0 else torch.cat([(nested(i, depth - 1) * w[0]).tanh(), table[0]]) @ v
 
 
-def gradients(f, counted):
+def computes_nothing(i):
+    return (w * 1) @ v[:3] + (w / 1).sin()
+
+
+def added_once(i):
+    return (table[:3] + w).tanh()
+
+
+def two_results(i):
+    return table[:3].exp() + w, (table @ w).exp()
+
+
+def counted():
+    with torch.no_grad():
+        w.mul_(0.9)
+
+
+def apart():
+    w.data.mul_(0.9)
+
+
+def moved():
+    w.data = w.data * 0.9
+
+
+def moved_and_turned():
+    w.data = w.data.t() * 0.9
+
+
+def once(y):
+    y.pow(2).sum().backward()
+
+
+def twice(y):
+    given = torch.autograd.grad(y.pow(2).sum(), (w, v, table), create_graph=True, allow_unused=True)
+    sum(g.pow(2).sum() for g in given if g is not None).backward()
+
+
+def kept(y):
+    y.retain_grad()
+    once(y)
+
+
+def gradients(f, write, ask):
     found = []
     for i in range(18):
         y = f(i)
-        with torch.no_grad():
-            (w if counted else w.data).mul_(0.9)
+        write()
         try:
-            y.pow(2).sum().backward()
+            ask(y[i % 2] if isinstance(y, tuple) else y)
             found.append([p.grad.sum() for p in (w, v, table) if p.grad is not None])
         except RuntimeError as error:
             found.append(str(error).partition(":")[0])
         w.grad = v.grad = table.grad = None
-    w.data.copy_(wave(3, 3))
+        w.data = wave(3, 3).float()
     return found
 
 
-items = [(f"{f.__name__} {counted}", gradients(f, counted)) for f in (joined, row, one_of_two, nested) for counted in (True, False)]
+FUNCTIONS = (joined, row, one_of_two, nested, computes_nothing, added_once, two_results)
+items = [
+    (f"{f.__name__} {write.__name__} {ask.__name__}", gradients(f, write, ask))
+    for f in FUNCTIONS for write in (counted, apart, moved, moved_and_turned) for ask in (once, twice, kept)
+]  # fmt: skip
 check(items, __file__)
