@@ -108,11 +108,11 @@ class Writer:
         lines += {
             "total": ["  sum(losses).backward()"],
             "each": ["  for l in losses:", "    if l.requires_grad: l.backward()"],
-            "grad": ["  given = terra.autograd.grad(sum(losses), weights, allow_unused=True)", "  outs.extend(given)"],
-            "second": ["  given = terra.autograd.grad(sum(losses), weights, allow_unused=True, create_graph=True)", "  outs.extend(given)",
+            "grad": ["  given = terra.autograd.grad(sum(losses), weights, allow_unused=True)", "  outs.extend(copies(given))"],
+            "second": ["  given = terra.autograd.grad(sum(losses), weights, allow_unused=True, create_graph=True)", "  outs.extend(copies(given))",
                        "  more = sum((g * g).sum() for g in given if g is not None)", "  if more.requires_grad: more.backward()"],
             "inner": ["  below = [h for h in hs[:2] + outs if hasattr(h, 'requires_grad') and h.requires_grad]",
-                      "  outs.extend(terra.autograd.grad(sum(losses), below, allow_unused=True, retain_graph=True))", "  sum(losses).backward()"],
+                      "  outs.extend(copies(terra.autograd.grad(sum(losses), below, allow_unused=True, retain_graph=True)))", "  sum(losses).backward()"],
             "retain": ["  sum(losses).backward(retain_graph=True)", "  losses[0].backward()"],
             "one": ["  losses[i % len(losses)].backward()", "  losses[-1].backward()"],
         }[backward]  # fmt: skip
@@ -144,10 +144,14 @@ def world():
     def E(node, a):
         return a * 0.5 if node.word % 2 else a + 1
 
+    def copies(given):
+        """PyTorch promises how .grad lies in memory, not so of what autograd.grad gives, nor that no two of it are one."""
+        return [None if g is None else g.clone(memory_format=terra.contiguous_format) for g in given]
+
     return {
         "terra": terra, "F": terra.nn.functional, "W": weights(SIZE, SIZE, seed=1), "U": weights(SIZE, SIZE, seed=2),
         "V": weights(2, SIZE, seed=3), "B": weights(2 * SIZE, SIZE, seed=4), "c": weights(SIZE, seed=5), "table": weights(6, SIZE, seed=6),
-        "x": [weights(SIZE, seed=7 + k) for k in range(6)], "ids": [terra.tensor(k) for k in range(6)], "crit": crit, "E": E,
+        "x": [weights(SIZE, seed=7 + k) for k in range(6)], "ids": [terra.tensor(k) for k in range(6)], "crit": crit, "E": E, "copies": copies,
         "clear": clear, "log": [], "outs": [], "depths": {}, "id_of": lambda h: int(h.shape[0]),
     }  # fmt: skip
 
