@@ -181,6 +181,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool links_ = false;  ///< functions and hooks have been met whose gradients come after the frame
   /// What an effect of the frame will have changed: the graph may not use it from there on. With the reason.
   std::unordered_map<graph::TraceId, const char*> closed_;
+  bool leaf_was_moved_ = false;  ///< its data was assigned in the frame
   std::unordered_set<graph::TraceId> without_history_;  ///< what has one outside, and none in the trace
 
   /// By storage from outside: a tensor that views it, and its version when the frame began.

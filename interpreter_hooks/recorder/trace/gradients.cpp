@@ -75,6 +75,7 @@ void TraceBuilder::on_data_write(PyObject* tensor, PyObject* data) {
   if (!target || !target->outside || !known) return r_.stop(Reason::TensorOpaque, "data =");
   writes_ = true;
   closed_.try_emplace(id_of(tensor), "a tensor whose data was assigned in the frame");
+  leaf_was_moved_ |= tensor_of(tensor)->wants_grad;
   id_of(data);
   static PyObject* const name = PyUnicode_InternFromString("data");
   if (r_.alive()) r_.write({Effect::SetAttribute, target->self, name, known->self, {}, "", {}});
@@ -96,8 +97,10 @@ std::vector<TraceId> TraceBuilder::ids_of(std::span<PyObject* const> tensors) {
   return ids;
 }
 
-/// The tape of what was computed outside is the program's: a walk that starts there is not the graph's.
+/// The tape of what was computed outside is the program's: a walk that starts there is not the graph's. Nor is one that
+/// reads a leaf which has other memory than the graph's.
 bool TraceBuilder::starts_inside(const hooks::BackwardReport& report) {
+  if (leaf_was_moved_) r_.stop(Reason::GradientState, "backward() behind an assignment to data");
   for (PyObject* root : report.roots) {
     Shadow* known = r_.find(root);
     if (!known || !known->outside || is_leaf(*tensor_of(root))) continue;
