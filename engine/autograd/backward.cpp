@@ -101,6 +101,7 @@ class Pass {
   }
   const std::vector<Tensor>& results() const { return captured_; }
   int64_t number() const { return number_; }
+  bool begins_histories() const { return create_graph_ && is_first_; }
   bool reaches(const Node* node) const {
     const auto found = waiting_.find(const_cast<Node*>(node));
     return found != waiting_.end() && found->second.wanted;
@@ -113,7 +114,7 @@ class Pass {
 
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& grads) {
     struct UnderWay {
-      explicit UnderWay(const Pass* pass) : before(std::exchange(innermost, pass)) {}
+      explicit UnderWay(Pass* pass) : before(std::exchange(innermost, pass)) { pass->is_first_ = !before; }
       ~UnderWay() { innermost = before; }
       const Pass* const before;
     } const under_way(this);
@@ -121,7 +122,8 @@ class Pass {
     for (const Edge& e : captures_)
       if (e.node && ends_.empty()) e.node->expose(e.index);
     count_consumers(roots);
-    const WholePass whole(PartedNodes::alive > 0 && !comes_apart(roots));
+    const bool apart = (create_graph_ ? FoldedNode::alive : PartedNodes::alive) > 0 && comes_apart(roots);
+    const WholePass whole(PartedNodes::alive > 0 && !apart);
     if (selective_) mark_wanted();
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
@@ -183,9 +185,21 @@ class Pass {
     }
   }
 
+  /// Whether what goes along the edge comes to something that was asked for. Nodes of calls that have taken the place
+  /// of one that stands for them get each result's gradient by itself.
+  bool is_wanted(const Edge& e) {
+    if (!e.node || !waiting_[e.node.get()].wanted) return false;
+    const auto is_it = [&](const Edge& capture) { return capture.node == e.node && capture.index == e.index; };
+    if (!replaced_.count(e.node.get()) || std::any_of(captures_.begin(), captures_.end(), is_it)) return true;
+    return is_wanted(e.node->edges[e.index]);
+  }
+
   void mark_wanted() {
     std::unordered_set<const Node*> targets;
     for (const Edge& e : captures_) targets.insert(e.node.get());
+    for (const auto& [node, w] : waiting_)
+      if (const auto* folded = FoldedNode::alive > 0 ? dynamic_cast<const FoldedNode*>(node) : nullptr)
+        if (folded->is_replaced()) replaced_.insert(node);
     std::vector<Node*> by_age;
     for (const auto& [node, w] : waiting_) by_age.push_back(node);
     std::sort(by_age.begin(), by_age.end(), [](Node* a, Node* b) { return a->sequence < b->sequence; });
@@ -193,7 +207,7 @@ class Pass {
     std::stable_partition(by_age.begin(), by_age.end(), [](Node* n) { return n->edges.empty(); });
     for (Node* node : by_age) {
       bool wanted = targets.count(node) > 0;
-      for (const Edge& e : node->edges) wanted |= e.node && waiting_[e.node.get()].wanted;
+      for (const Edge& e : node->edges) wanted |= is_wanted(e);
       waiting_[node].wanted = wanted;
     }
   }
@@ -419,7 +433,7 @@ class Pass {
     std::vector<bool> wanted;
     if (!ends_.empty() && ends_.count(node)) return take(node, grads);
     if (selective_)
-      for (const Edge& e : node->edges) wanted.push_back(e.node && waiting_[e.node.get()].wanted);
+      for (const Edge& e : node->edges) wanted.push_back(is_wanted(e));
     const bool deeper = !selective_ || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
     // As PyTorch has it: what is asked for comes with its hooks where the pass ends there, and without where it goes
     // on.
@@ -476,9 +490,9 @@ class Pass {
 
   const bool retain_graph_, create_graph_;
   const int64_t number_ = next_number();
-  bool selective_ = false, stops_ = false;
+  bool selective_ = false, stops_ = false, is_first_ = true;
   std::vector<Edge> captures_;
-  std::unordered_set<const Node*> ends_;
+  std::unordered_set<const Node*> ends_, replaced_;
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
   WeightProducts products_;
@@ -542,6 +556,8 @@ bool pass_reaches(const Tensor& t) {
   return innermost &&
          (innermost->reaches(own_gradient_edge(t).node.get()) || innermost->reaches(gradient_edge(t).node.get()));
 }
+
+bool pass_begins_histories() { return innermost && innermost->begins_histories(); }
 
 bool pass_frees() { return frees_saved; }
 

@@ -44,10 +44,26 @@ void FoldedNode::give_back(const std::vector<Edge>& histories, const StandIns& m
     });
 }
 
+void FoldedNode::hand_hooks(Node& from, uint32_t index, const Edge& call) {
+  for (auto& [id, hook] : from.tensor_hooks) {
+    if (!hook) continue;
+    call.node->tensor_hooks.emplace_back(
+        id, [index, from_result = call.index, own = std::exchange(hook, {})](std::vector<Tensor>& grads) {
+          std::vector<Tensor> one(index + 1);
+          one[index] = grads[from_result];
+          own(one);
+          grads[from_result] = std::move(one[index]);
+        });
+  }
+  for (auto& [result, kept] : std::exchange(from.retained, {}))
+    call.node->retained.emplace_back(call.index, std::move(kept));
+}
+
 void FoldedNode::replace_by(std::vector<Edge> histories) {
   const std::vector<Node*> nodes = nodes_behind(histories);
   for (size_t i = 0; i < nodes.size(); ++i) nodes[i]->sequence = first_place_ + std::min<uint64_t>(2 * i, places_ - 4);
   edges = std::move(histories);
+  replaced_ = true;
 }
 
 }  // namespace terra::autograd

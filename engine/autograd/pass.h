@@ -16,6 +16,10 @@ int64_t pass_number();
 /// Whether the pass under way comes to the node that gradients of `t` go to.
 bool pass_reaches(const Tensor& t);
 
+/// Inside Node::come_apart: the pass is about to give gradients a history, and no other one is under way in this
+/// thread, so that nodes of calls may still take the place of one that stands for them.
+bool pass_begins_histories();
+
 /// Inside Node::apply: the pass frees what the node has saved when it has passed it.
 bool pass_frees();
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "engine/errors/errors.h"
 #include "graph/cache/pair.h"
@@ -51,16 +52,13 @@ std::vector<uint32_t> first_of(std::vector<uint32_t> addends) {
   return addends;
 }
 
-std::vector<bool> saved_by_calls(const std::vector<ProgramPart>& parts) {
-  std::vector<bool> saved;
+std::vector<uint32_t> saved_by_calls(const std::vector<ProgramPart>& parts) {
+  std::set<uint32_t> saved;
   for (const ProgramPart& part : parts)
     for (const SavingCalls& calls : part.ways.saving)
-      for (const SavedMemory& memory : calls.memory) {
-        if (memory.kind != SavedMemory::Kind::Input) continue;
-        if (memory.index >= saved.size()) saved.resize(memory.index + 1, false);
-        saved[memory.index] = true;
-      }
-  return saved;
+      for (const SavedMemory& memory : calls.memory)
+        if (memory.kind == SavedMemory::Kind::Input) saved.insert(memory.index);
+  return {saved.begin(), saved.end()};
 }
 
 bool keeps_gradients(const Program& joint) {

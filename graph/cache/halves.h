@@ -125,8 +125,8 @@ class PairPrograms {
   const BuildRequest request;
   const PairParts parts;
   const std::vector<Program::FunctionResult> functions;
-  /// By tensor of a run's inputs, as far as there are any: calls have saved it, and mind when it is written.
-  const std::vector<bool> saved_inputs;
+  /// Numbers of those tensors among a run's inputs that calls have saved, in order.
+  const std::vector<uint32_t> saved_inputs;
 
  private:
   std::unique_ptr<Halves> cut(Program joint) const;

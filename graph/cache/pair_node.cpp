@@ -80,7 +80,7 @@ void spoil(const std::vector<Tensor>& gradients) {
 
 }  // namespace
 
-RunPast::RunPast(std::span<const Scalar> s, const Program& p, const std::vector<bool>& saved_inputs)
+RunPast::RunPast(std::span<const Scalar> s, const Program& p, const std::vector<uint32_t>& saved_inputs)
     : scalars(s.begin(), s.end()), saved_inputs_(saved_inputs) {
   for (Generator* g : p.generators) random.push_back((g ? *g : default_generator()).state());
 }
@@ -102,14 +102,16 @@ void RunPast::leave_inputs() {
   copies_.clear();
 }
 
-/// A gradient that reads what calls have saved is an error where its version has grown.
+/// A gradient that reads what calls have saved is an error where its version has grown. What no gradient is asked of
+/// (statistics, queues) may be large, and is written as a matter of course.
 bool RunPast::needs(const Storage& storage) const {
   if (copies_.contains(storage.address())) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = inputs[i].unchecked();
     if (!t.defined() || old[i].defined() || t->storage->address() != storage.address()) continue;
-    const bool counts = t->storage.get() == &storage && i < saved_inputs_.size() && saved_inputs_[i];
-    if (!has_other_bytes(i) && !counts) return true;
+    const bool counts = t->storage.get() == &storage;
+    const bool is_saved = std::binary_search(saved_inputs_.begin(), saved_inputs_.end(), i);
+    if (!has_other_bytes(i) && (!counts || (!is_saved && inputs[i].origin({}).node))) return true;
   }
   return false;
 }
@@ -206,6 +208,10 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   Runner& backward = given == choice_ ? backward_.runner() : backward_.runner_where_given(numbers_of(given));
   std::vector<Tensor> out(edges.size());
   if (backward.program().gradients.empty()) return out;
+  if (past_->is_any_saved_written()) {
+    if (part_ == PairParts::kAll) return apply_parts(grads);
+    if (std::optional<std::vector<Tensor>> made = apply_calls(grads)) return *std::move(made);
+  }
   std::vector<Tensor> tangents(shared_->parts.roots.size());
   for (size_t k = 0; k < grads.size(); ++k)
     if (given[k]) tangents[roots()[k]] = compact(grads[k]);
@@ -243,7 +249,7 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
   const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
   const auto was_changed = [](const autograd::SavedTensor& s) { return s.was_written() || s.was_moved(); };
-  if (std::any_of(saved_.begin(), saved_.end(), was_changed)) return false;
+  if (std::any_of(saved_.begin(), saved_.end(), was_changed) || past_->is_any_saved_written()) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -499,7 +505,8 @@ void PairNode::share_saved(const PairNode& all) {
 }
 
 void PairNode::come_apart() {
-  if (part_ != PairParts::kAll || !apart_.empty()) return;
+  if (part_ != PairParts::kAll) return unfold_for_histories();
+  if (!apart_.empty()) return;
   while (autograd::others_pass_whole()) await_landing();
   if (!apart_.empty()) return;  // somebody else was faster
   shared_->come_apart();
@@ -521,6 +528,7 @@ void PairNode::come_apart() {
   saved_.clear();
   for (std::vector<Watched>& memory : watched_) memory.clear();
   leave_inputs();
+  for (const Ref<PairNode>& part : apart_) part->come_apart();
 }
 
 std::vector<Tensor> PairNode::apply_parts(const std::vector<Tensor>& grads) const {
@@ -555,9 +563,8 @@ bool PairNode::is_repeatable_part() const {
          (!released() || (freed_ && is_settled(*shared_->trace)));
 }
 
-bool PairNode::unfold() {
-  if (unfolded_) return true;
-  if (autograd::pass_under_way() || !is_repeatable_part()) return false;
+bool PairNode::unfold_now() {
+  if (!is_repeatable_part()) return false;
   std::optional<std::vector<autograd::Edge>> own = call_again();
   if (!own) return false;
   if (freed_)
@@ -572,6 +579,19 @@ bool PairNode::unfold() {
   for (std::vector<Watched>& memory : watched_) std::erase_if(memory, is_watched_by_calls);
   leave_inputs();
   return true;
+}
+
+void PairNode::unfold_for_histories() {
+  if (freed_ || calls_have_histories_ || !autograd::pass_begins_histories() || !past_->is_any_written()) return;
+  if (!unfolded_ && !unfold_now()) return;
+  calls_have_histories_ = true;
+  for (uint32_t k = 0; k < results; ++k) {
+    ResultNode* const result = k < results_of_.size() ? results_of_[k] : nullptr;
+    if (result)
+      hand_hooks(*result, 0, edges[k]);
+    else if (results == 1)
+      hand_hooks(*this, 0, edges[k]);
+  }
 }
 
 std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/autograd/folded_node.h"
+#include "engine/autograd/pass.h"
 #include "engine/autograd/saved.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/kept_bytes.h"
@@ -22,7 +23,7 @@ namespace terra::graph {
 /// run has read.
 struct RunPast final : BytesKeeper {
   /// Before the run. `saved_inputs`: as PairPrograms has them.
-  RunPast(std::span<const Scalar> s, const Program& p, const std::vector<bool>& saved_inputs);
+  RunPast(std::span<const Scalar> s, const Program& p, const std::vector<uint32_t>& saved_inputs);
 
   /// Copies of what the run is about to write, with the history that it had.
   void keep_written(const std::vector<Tensor>& given, const Program& p);
@@ -36,11 +37,16 @@ struct RunPast final : BytesKeeper {
   /// The same of the memory that the run has read.
   bool has_other_bytes(size_t input) const {
     const Tensor& t = inputs[input].unchecked();
-    return !old[input].defined() && t.defined() && t->storage->writes() != writes[input];
+    return t.defined() && !old[input].defined() && t->storage->writes() != writes[input];
   }
   /// What the run has read, without a history, in memory that counts as many versions as there were. Undefined: it is
   /// written, and nobody has left a copy.
   Tensor as_read(size_t input) const;
+  /// Of those that calls have saved: these read what is there by now, others what they have computed from what was. The
+  /// halves divide that otherwise.
+  bool is_any_saved_written() const {
+    return std::any_of(saved_inputs_.begin(), saved_inputs_.end(), [this](uint32_t i) { return is_written(i); });
+  }
   bool is_any_written() const {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (is_written(i)) return true;
@@ -59,7 +65,7 @@ struct RunPast final : BytesKeeper {
   bool needs(const Storage& storage) const override;
   void take(const Storage& storage, const Ref<Storage>& copy) override;
 
-  const std::vector<bool>& saved_inputs_;
+  const std::vector<uint32_t>& saved_inputs_;
   std::map<const void*, Ref<Storage>> copies_;  ///< by address of what has been written
 };
 
@@ -128,7 +134,8 @@ class PairNode final : public autograd::FoldedNode {
   Ref<Node> last_call() override { return roots().size() == 1 ? last_call(0) : Ref<Node>(); }
   /// Of a root that stays inside, which no tensor shows.
   autograd::Edge unfolded(uint32_t i) override {
-    return root(i).spec == ProgramRoot::kInside && unfold() ? edges[i] : autograd::Edge();
+    const bool of_call = calls_have_histories_ || (root(i).spec == ProgramRoot::kInside && unfold());
+    return of_call ? edges[i] : autograd::Edge();
   }
 
  private:
@@ -210,7 +217,10 @@ class PairNode final : public autograd::FoldedNode {
 
   /// From here on gradients go to the nodes of the calls. Not while gradients flow: who leads where is settled then.
   /// False where the calls can't be made again.
-  bool unfold();
+  bool unfold() { return unfolded_ || (!autograd::pass_under_way() && unfold_now()); }
+  bool unfold_now();
+  /// A pass is about to give gradients a history, which is that of calls made again.
+  void unfold_for_histories();
   /// Whether the calls can be made again, if their inputs are known.
   bool is_repeatable_part() const;
   void place_results();
@@ -230,6 +240,7 @@ class PairNode final : public autograd::FoldedNode {
   bool reads_inputs_ = true;
   bool consumed_ = false;                ///< a run of the backward half has used up what was saved for it
   bool unfolded_ = false;                ///< gradients are handed on to the nodes of the calls, by root
+  bool calls_have_histories_ = false;    ///< and come to these also by other ways
   std::vector<Ref<PairNode>> apart_;     ///< gradients are handed on to these nodes of the parts
   std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
   std::vector<autograd::SavedTensor> saved_;
@@ -263,6 +274,7 @@ class ResultNode final : public autograd::Node {
   std::string name() const override { return name_; }
   bool calls_program() const override { return false; }
   const TensorMeta* result_meta(uint32_t) const override { return pair_->result_meta(index_); }
+  autograd::Edge unfolded(uint32_t) override { return pair_->unfolded(index_); }
   Ref<Node> last_call() override { return pair_->last_call(index_); }
 
   /// The call has a node of its own: gradients come here when they would come to that one.

@@ -169,6 +169,12 @@ autograd::Edge DeferredNode::unfolded(uint32_t result) {
   return result < edges.size() ? edges[result] : autograd::Edge();
 }
 
+void DeferredNode::come_apart() {
+  if (!replayed_.empty() || !autograd::pass_begins_histories()) return;
+  calls_->settle();
+  if (replayed_.empty()) unfold(replay({}), {});
+}
+
 void DeferredNode::unfold(std::vector<Tensor> made, const StandIns& memory) {
   std::vector<autograd::Edge> histories = histories_of(made);
   give_back(histories, memory);

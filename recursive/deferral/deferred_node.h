@@ -20,6 +20,8 @@ class DeferredNode final : public autograd::FoldedNode {
   bool released() const override;
   const TensorMeta* result_meta(uint32_t result) const override;
   autograd::Edge unfolded(uint32_t result) override;
+  /// What is computed from calls made again has their history.
+  void come_apart() override;
 
   /// The calls have been played op by op: that history takes the node's place. `memory`: of DeferredCalls::play.
   void unfold(std::vector<Tensor> made, const StandIns& memory);

@@ -47,6 +47,10 @@ def two_results(i):
     return table[:3].exp() + w, (table @ w).exp()
 
 
+def chosen(i):
+    return (table[:3] * torch.where(w > 0, w, v[:3])).sin() * (w @ v[:3])
+
+
 def counted():
     with torch.no_grad():
         w.mul_(0.9)
@@ -78,6 +82,11 @@ def kept(y):
     once(y)
 
 
+def hooked(y):
+    y.register_hook(lambda g: g * 2)
+    twice(y)
+
+
 def gradients(f, write, ask):
     found = []
     for i in range(18):
@@ -93,9 +102,20 @@ def gradients(f, write, ask):
     return found
 
 
-FUNCTIONS = (joined, row, one_of_two, nested, computes_nothing, added_once, two_results)
+def in_one_frame(i):
+    y = torch.maximum(torch.sigmoid(w) + table[:3], w)
+    w.data = w.data * 0.5
+    (y * 0.3).exp().mean().backward()
+    found = [w.grad.sum(), table.grad.sum()]
+    w.grad = table.grad = None
+    w.data = wave(3, 3).float()
+    return found
+
+
+FUNCTIONS = (joined, row, one_of_two, nested, computes_nothing, added_once, two_results, chosen)
 items = [
     (f"{f.__name__} {write.__name__} {ask.__name__}", gradients(f, write, ask))
-    for f in FUNCTIONS for write in (counted, apart, moved, moved_and_turned) for ask in (once, twice, kept)
+    for f in FUNCTIONS for write in (counted, apart, moved, moved_and_turned) for ask in (once, twice, kept, hooked)
 ]  # fmt: skip
+items.append(("in one frame", [in_one_frame(i) for i in range(12)]))
 check(items, __file__)
