@@ -78,8 +78,10 @@ bool SavedTensor::was_moved() const {
 Tensor SavedTensor::unpack(const Ref<Node>& owner) const {
   if (was_written()) fail_modified({alias_.dtype(), alias_.sizes()}, origin(owner), alias_->version(), version_);
   unpacked_ = true;
-  if (const Tensor* const t = leaf(); t && (grad_enabled() || (*t)->is_symbolic() || was_moved()))
-    return grad_enabled() ? *t : t->alias();
+  if (const Tensor* const t = leaf()) {
+    if (grad_enabled()) return *t;
+    if ((*t)->is_symbolic() || (*t)->storage != alias_->storage) return t->alias();
+  }
   if (!packed_ && (!grad_enabled() || !requires_grad_)) return alias_;
   Tensor t = packed_ ? packed_->unpack().alias() : alias_.alias();
   if (!grad_enabled() || !requires_grad_) return t;

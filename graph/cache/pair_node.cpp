@@ -91,6 +91,7 @@ void RunPast::keep_inputs(const std::vector<Tensor>& given) {
     inputs.emplace_back(t, false);
     writes.push_back(t->storage->writes());
   }
+  epoch_ = tensor_epoch;
   start_keeping();
 }
 
@@ -105,10 +106,11 @@ void RunPast::leave_inputs() {
 /// A gradient that reads what calls have saved is an error where its version has grown. What no gradient is asked of
 /// (statistics, queues) may be large, and is written as a matter of course.
 bool RunPast::needs(const Storage& storage) const {
-  if (copies_.contains(storage.address())) return false;
+  if (!copies_.empty() && copies_.contains(storage.address())) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = inputs[i].unchecked();
     if (!t.defined() || old[i].defined() || t->storage->address() != storage.address()) continue;
+    was_asked_ = true;
     const bool counts = t->storage.get() == &storage;
     const bool is_saved = std::binary_search(saved_inputs_.begin(), saved_inputs_.end(), i);
     if (!has_other_bytes(i) && (!counts || (!is_saved && inputs[i].origin({}).node))) return true;
@@ -248,8 +250,8 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
   static const Op* full = find_op("full");
   const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
-  const auto was_changed = [](const autograd::SavedTensor& s) { return s.was_written() || s.was_moved(); };
-  if (std::any_of(saved_.begin(), saved_.end(), was_changed) || past_->is_any_saved_written()) return false;
+  const auto was_written = [](const autograd::SavedTensor& t) { return t.was_written(); };
+  if (past_->is_any_saved_written() || std::any_of(saved_.begin(), saved_.end(), was_written)) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -371,9 +373,10 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
     require_unspent(given);
     if (consumed_) return false;
     std::vector<Tensor> tensors;
+    const bool may_be_moved = past_->is_any_saved_written();
     for (uint32_t i = 0; i < saved_.size(); ++i) {  // what no gradient needs may have been written
       const bool needed = backward.reads(i) || saved_[i].is_packed();
-      if (needed && saved_[i].was_moved()) return false;
+      if (may_be_moved && needed && saved_[i].was_moved()) return false;
       tensors.push_back(needed ? saved_[i].unpack(self) : saved_[i].unchecked());
     }
     if (is_last_pass(given)) {

@@ -13,6 +13,7 @@
 #include "engine/autograd/pass.h"
 #include "engine/autograd/saved.h"
 #include "engine/random/generator.h"
+#include "engine/tensor/epoch.h"
 #include "engine/tensor/kept_bytes.h"
 #include "graph/cache/halves.h"
 #include "graph/cache/pair_batch.h"
@@ -45,6 +46,7 @@ struct RunPast final : BytesKeeper {
   /// Of those that calls have saved: these read what is there by now, others what they have computed from what was. The
   /// halves divide that otherwise.
   bool is_any_saved_written() const {
+    if (!was_asked_ && epoch_ == tensor_epoch) return false;  // no write, and no leaf has other memory
     return std::any_of(saved_inputs_.begin(), saved_inputs_.end(), [this](uint32_t i) { return is_written(i); });
   }
   bool is_any_written() const {
@@ -67,6 +69,8 @@ struct RunPast final : BytesKeeper {
 
   const std::vector<uint32_t>& saved_inputs_;
   std::map<const void*, Ref<Storage>> copies_;  ///< by address of what has been written
+  mutable bool was_asked_ = false;              ///< whether it needs an input that is going to be written
+  uint64_t epoch_ = tensor_epoch;
 };
 
 class ResultNode;
