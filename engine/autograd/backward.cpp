@@ -163,6 +163,8 @@ class Pass {
     for (const auto& [node, w] : waiting_)
       if (!ends_.count(node)) nodes.emplace_back(node);
     for (const Ref<Node>& node : nodes) node->come_apart();
+    for (Edge& e : captures_)  // whose hooks have gone to the call
+      if (Edge own = e.node && ends_.empty() ? e.node->unfolded(e.index) : Edge(); own.node) e = std::move(own);
     waiting_.clear();
     count_consumers(roots);
     return true;

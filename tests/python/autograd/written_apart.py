@@ -87,6 +87,12 @@ def hooked(y):
     twice(y)
 
 
+def ends_there(y):
+    y.register_hook(lambda g: g * 2)
+    (g,) = torch.autograd.grad(y.pow(2).sum(), (y,), create_graph=True)
+    g.pow(2).sum().backward()
+
+
 def gradients(f, write, ask):
     found = []
     for i in range(18):
@@ -115,7 +121,7 @@ def in_one_frame(i):
 FUNCTIONS = (joined, row, one_of_two, nested, computes_nothing, added_once, two_results, chosen)
 items = [
     (f"{f.__name__} {write.__name__} {ask.__name__}", gradients(f, write, ask))
-    for f in FUNCTIONS for write in (counted, apart, moved, moved_and_turned) for ask in (once, twice, kept, hooked)
+    for f in FUNCTIONS for write in (counted, apart, moved, moved_and_turned) for ask in (once, twice, kept, hooked, ends_there)
 ]  # fmt: skip
 items.append(("in one frame", [in_one_frame(i) for i in range(12)]))
 check(items, __file__)
