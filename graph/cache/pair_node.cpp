@@ -353,7 +353,8 @@ void PairNode::fail_modified(const Watched& w) const {
   const std::vector<GradientTarget>& targets = part().targets;
   autograd::Edge maker;
   if (!w.what->maker.empty()) maker = {Ref<Node>(new autograd::SpentNode(w.what->maker)), w.what->place};
-  for (size_t j = 0; j < targets.size() && w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input; ++j)
+  const bool came_in = w.what->maker.empty() && w.what->kind == SavedMemory::Kind::Input;
+  for (size_t j = 0; j < targets.size() && came_in && !unfolded_; ++j)  // the edges are those of the targets
     if (targets[j].kind == GradientTarget::Kind::Input && targets[j].index == w.what->index) maker = edge_to(j);
   autograd::fail_modified(w.what->meta, maker, w.storage->version(), w.version);
 }
