@@ -19,11 +19,13 @@ void BytesKeeper::stop_keeping() {
   else
     first_keeper.store(next_, std::memory_order_relaxed);
   next_ = previous_ = nullptr;
+  keeper_generation += first_keeper.load(std::memory_order_relaxed) == nullptr;
 }
 
 void KeptBytes::keep(const Ref<Storage>& storage) {
   if (!storage->address() || storage->bytes() == 0) return;
   kept_.push_back({storage, {}});
+  mark(*storage);
   start_keeping();
 }
 
@@ -49,6 +51,7 @@ void KeptBytes::take(const Storage& storage, const Ref<Storage>& copy) {
 }
 
 bool is_kept(const Storage& storage) {
+  if (!may_be_kept(storage)) return false;
   for (const BytesKeeper* k = first_keeper.load(std::memory_order_relaxed); k; k = k->next_)
     if (k->needs(storage)) return true;
   return false;

@@ -18,6 +18,8 @@ class BytesKeeper {
   /// From here on. Again: nothing more.
   void start_keeping();
   void stop_keeping();
+  /// It may need what is there. Writes to other bytes don't ask.
+  static void mark(Storage& storage);
 
  private:
   friend void leave_copies(const Storage& storage);
@@ -55,6 +57,12 @@ class KeptBytes final : public BytesKeeper {
 
 /// The first of all keepers. Use before_write.
 inline constinit std::atomic<BytesKeeper*> first_keeper = nullptr;
+/// Begins when there are none: what was marked before is marked no more.
+inline constinit uint32_t keeper_generation = 1;
+inline void BytesKeeper::mark(Storage& storage) { storage.keep_in(keeper_generation); }
+inline bool may_be_kept(const Storage& storage) {
+  return first_keeper.load(std::memory_order_relaxed) && storage.kept_in() == keeper_generation;
+}
 void leave_copies(const Storage& storage);
 /// Whether a write would have to leave a copy.
 bool is_kept(const Storage& storage);
@@ -63,7 +71,7 @@ bool is_kept(const Storage& storage);
 /// were kept.
 inline void before_write(const Storage& storage) {
   storage.settle();  // those that read them now may keep them
-  if (first_keeper.load(std::memory_order_relaxed) && !beside_host) [[unlikely]]
+  if (may_be_kept(storage) && !beside_host) [[unlikely]]
     leave_copies(storage);
 }
 

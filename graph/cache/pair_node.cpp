@@ -90,6 +90,7 @@ void RunPast::keep_inputs(const std::vector<Tensor>& given) {
     const Tensor& t = old[i].defined() ? old[i] : given[i];
     inputs.emplace_back(t, false);
     writes.push_back(t->storage->writes());
+    mark(*t->storage);
   }
   epoch_ = tensor_epoch;
   start_keeping();
