@@ -1,32 +1,31 @@
 #include "engine/tensor/kept_bytes.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace terra {
+namespace {
 
-void BytesKeeper::start_keeping() {
-  if (std::exchange(keeps_, true)) return;
-  next_ = first_keeper.load(std::memory_order_relaxed);
-  if (next_) next_->previous_ = this;
-  first_keeper.store(this, std::memory_order_relaxed);
+/// Who keeps bytes that nobody has written since, by their address.
+std::unordered_map<const void*, std::vector<KeptBytes*>>& keepers() {
+  static std::unordered_map<const void*, std::vector<KeptBytes*>> all;
+  return all;
 }
 
-void BytesKeeper::stop_keeping() {
-  if (!std::exchange(keeps_, false)) return;
-  if (next_) next_->previous_ = previous_;
-  if (previous_)
-    previous_->next_ = next_;
-  else
-    first_keeper.store(next_, std::memory_order_relaxed);
-  next_ = previous_ = nullptr;
-  keeper_generation += first_keeper.load(std::memory_order_relaxed) == nullptr;
+void forget(size_t count) {
+  if (bytes_kept.fetch_sub(count, std::memory_order_relaxed) == count) ++kept_generation;
 }
+
+}  // namespace
 
 void KeptBytes::keep(const Ref<Storage>& storage) {
   if (!storage->address() || storage->bytes() == 0) return;
+  std::vector<KeptBytes*>& by = keepers()[storage->address()];
+  if (!by.empty() && by.back() == this) return;
+  by.push_back(this);
+  bytes_kept.fetch_add(1, std::memory_order_relaxed);
+  storage->keep_in(kept_generation);
   kept_.push_back({storage, {}});
-  mark(*storage);
-  start_keeping();
 }
 
 Ref<Storage> KeptBytes::copy_of(const Storage& storage) const {
@@ -36,34 +35,27 @@ Ref<Storage> KeptBytes::copy_of(const Storage& storage) const {
 }
 
 void KeptBytes::let_go() {
-  stop_keeping();
+  for (const Kept& k : kept_) {
+    if (k.copy) continue;
+    const auto at = keepers().find(k.storage->address());
+    std::erase(at->second, this);
+    if (at->second.empty()) keepers().erase(at);
+    forget(1);
+  }
   kept_.clear();
 }
 
-bool KeptBytes::needs(const Storage& storage) const {
-  return std::any_of(kept_.begin(), kept_.end(),
-                     [&](const Kept& k) { return !k.copy && k.storage->address() == storage.address(); });
-}
-
-void KeptBytes::take(const Storage& storage, const Ref<Storage>& copy) {
-  for (Kept& k : kept_)
-    if (!k.copy && k.storage->address() == storage.address()) k.copy = copy;
-}
-
-bool is_kept(const Storage& storage) {
-  if (!may_be_kept(storage)) return false;
-  for (const BytesKeeper* k = first_keeper.load(std::memory_order_relaxed); k; k = k->next_)
-    if (k->needs(storage)) return true;
-  return false;
-}
+bool is_kept(const Storage& storage) { return keepers().contains(storage.address()); }
 
 void leave_copies(const Storage& storage) {
-  Ref<Storage> copy;
-  for (BytesKeeper* k = first_keeper.load(std::memory_order_relaxed); k; k = k->next_) {
-    if (!k->needs(storage)) continue;
-    if (!copy) copy = Storage::copied(storage);
-    k->take(storage, copy);
-  }
+  const auto at = keepers().find(storage.address());
+  if (at == keepers().end()) return;
+  const Ref<Storage> copy = Storage::copied(storage);
+  for (KeptBytes* keeper : at->second)
+    for (KeptBytes::Kept& k : keeper->kept_)
+      if (k.storage->address() == storage.address()) k.copy = copy;
+  forget(at->second.size());
+  keepers().erase(at);
 }
 
 }  // namespace terra

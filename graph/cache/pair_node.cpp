@@ -90,45 +90,14 @@ void RunPast::keep_inputs(const std::vector<Tensor>& given) {
     const Tensor& t = old[i].defined() ? old[i] : given[i];
     inputs.emplace_back(t, false);
     writes.push_back(t->storage->writes());
-    mark(*t->storage);
   }
   epoch_ = tensor_epoch;
-  start_keeping();
 }
 
 void RunPast::leave_inputs() {
   if (--parts > 0) return;
-  stop_keeping();
   for (autograd::SavedTensor& t : inputs) t.forget();
   old.clear();
-  copies_.clear();
-}
-
-/// A gradient that reads what calls have saved is an error where its version has grown. What no gradient is asked of
-/// (statistics, queues) may be large, and is written as a matter of course.
-bool RunPast::needs(const Storage& storage) const {
-  if (!copies_.empty() && copies_.contains(storage.address())) return false;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor& t = inputs[i].unchecked();
-    if (!t.defined() || old[i].defined() || t->storage->address() != storage.address()) continue;
-    was_asked_ = true;
-    const bool counts = t->storage.get() == &storage;
-    const bool is_saved = std::binary_search(saved_inputs_.begin(), saved_inputs_.end(), i);
-    if (!has_other_bytes(i) && (!counts || (!is_saved && inputs[i].origin({}).node))) return true;
-  }
-  return false;
-}
-
-void RunPast::take(const Storage& storage, const Ref<Storage>& copy) { copies_.emplace(storage.address(), copy); }
-
-Tensor RunPast::as_read(size_t input) const {
-  const Tensor& t = inputs[input].unchecked();
-  if (!has_other_bytes(input)) return t.alias();
-  const auto copy = copies_.find(t->storage->address());
-  if (copy == copies_.end()) return {};
-  const Ref<Storage> own = Storage::apart(copy->second);
-  while (own->version() < inputs[input].version()) own->bump_version();
-  return Tensor::view_of(own, t.dtype(), t.sizes(), t.strides(), t->offset);
 }
 
 void RunPast::keep_written(const std::vector<Tensor>& given, const Program& p) {
@@ -211,7 +180,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
   Runner& backward = given == choice_ ? backward_.runner() : backward_.runner_where_given(numbers_of(given));
   std::vector<Tensor> out(edges.size());
   if (backward.program().gradients.empty()) return out;
-  if (past_->is_any_saved_written()) {
+  if (past_->is_any_saved_moved()) {
     if (part_ == PairParts::kAll) return apply_parts(grads);
     if (std::optional<std::vector<Tensor>> made = apply_calls(grads)) return *std::move(made);
   }
@@ -252,7 +221,7 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
   const Choice given = defined(grads);
   if (!is_saved_for(given) || unfolded_ || consumed_ || !arrives(given) || spoils_gradients()) return false;
   const auto was_written = [](const autograd::SavedTensor& t) { return t.was_written(); };
-  if (past_->is_any_saved_written() || std::any_of(saved_.begin(), saved_.end(), was_written)) return false;
+  if (past_->is_any_saved_moved() || std::any_of(saved_.begin(), saved_.end(), was_written)) return false;
   last_ = given;
   require_unspent(given);
   require_unmodified(given);
@@ -375,7 +344,7 @@ bool PairNode::run_backward(Runner& backward, const Choice& given, std::span<con
     require_unspent(given);
     if (consumed_) return false;
     std::vector<Tensor> tensors;
-    const bool may_be_moved = past_->is_any_saved_written();
+    const bool may_be_moved = past_->is_any_saved_moved();
     for (uint32_t i = 0; i < saved_.size(); ++i) {  // what no gradient needs may have been written
       const bool needed = backward.reads(i) || saved_[i].is_packed();
       if (may_be_moved && needed && saved_[i].was_moved()) return false;
@@ -600,7 +569,6 @@ void PairNode::unfold_for_histories() {
 }
 
 std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {
-  StandIns memory;
   std::map<const Storage*, Ref<Storage>> copies;  // of what the calls write
   const auto own_memory = [&](const Tensor& t, bool written) {
     if (!written) return t.alias();
@@ -621,7 +589,6 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {
     const Tensor read = freed_ ? zeros(in) : past_->as_read(i);
     if (!read.defined()) return {};
     Tensor& t = given.tensors.emplace_back(freed_ ? read : own_memory(read, past_->old[i].defined()));
-    if (!freed_ && past_->has_other_bytes(i)) memory.emplace(t->storage.get(), past_->inputs[i].unchecked()->storage);
     t->wrapped_number = in.meta.wrapped;
     const autograd::Edge history = past_->inputs[i].origin({});
     if (!history.node) continue;
@@ -651,7 +618,6 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {
   }
   for (const autograd::Edge& edge : own)
     if (!edge.node) return {};
-  give_back(own, memory);
   return own;
 }
 

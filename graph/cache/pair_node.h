@@ -14,15 +14,13 @@
 #include "engine/autograd/saved.h"
 #include "engine/random/generator.h"
 #include "engine/tensor/epoch.h"
-#include "engine/tensor/kept_bytes.h"
 #include "graph/cache/halves.h"
 #include "graph/cache/pair_batch.h"
 
 namespace terra::graph {
 
-/// What all parts of one run share: what it takes to compute the region again. Whoever writes an input leaves what the
-/// run has read.
-struct RunPast final : BytesKeeper {
+/// What all parts of one run share: what it takes to compute the region again.
+struct RunPast {
   /// Before the run. `saved_inputs`: as PairPrograms has them.
   RunPast(std::span<const Scalar> s, const Program& p, const std::vector<uint32_t>& saved_inputs);
 
@@ -40,14 +38,13 @@ struct RunPast final : BytesKeeper {
     const Tensor& t = inputs[input].unchecked();
     return t.defined() && !old[input].defined() && t->storage->writes() != writes[input];
   }
-  /// What the run has read, without a history, in memory that counts as many versions as there were. Undefined: it is
-  /// written, and nobody has left a copy.
-  Tensor as_read(size_t input) const;
-  /// Of those that calls have saved: these read what is there by now, others what they have computed from what was. The
-  /// halves divide that otherwise.
-  bool is_any_saved_written() const {
-    if (!was_asked_ && epoch_ == tensor_epoch) return false;  // no write, and no leaf has other memory
-    return std::any_of(saved_inputs_.begin(), saved_inputs_.end(), [this](uint32_t i) { return is_written(i); });
+  /// What the run has read, without a history. Undefined: it is written.
+  Tensor as_read(size_t input) const { return has_other_bytes(input) ? Tensor() : inputs[input].unchecked().alias(); }
+  /// Of those that calls have saved: these read a leaf as it is by now, others what they have computed from it as it
+  /// was. The halves divide that otherwise.
+  bool is_any_saved_moved() const {
+    return epoch_ != tensor_epoch &&
+           std::any_of(saved_inputs_.begin(), saved_inputs_.end(), [&](uint32_t i) { return inputs[i].was_moved(); });
   }
   bool is_any_written() const {
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -64,12 +61,7 @@ struct RunPast final : BytesKeeper {
   uint32_t parts = 0;               ///< that may still compute from the inputs
 
  private:
-  bool needs(const Storage& storage) const override;
-  void take(const Storage& storage, const Ref<Storage>& copy) override;
-
   const std::vector<uint32_t>& saved_inputs_;
-  std::map<const void*, Ref<Storage>> copies_;  ///< by address of what has been written
-  mutable bool was_asked_ = false;              ///< whether it needs an input that is going to be written
   uint64_t epoch_ = tensor_epoch;
 };
 
@@ -200,8 +192,8 @@ class PairNode final : public autograd::FoldedNode {
   /// written, or is gone.
   bool run_backward(Runner& backward, const Choice& given, std::span<const Tensor> tangents, Runner::Made& made);
   std::vector<Tensor> apply_again(const std::vector<Tensor>& grads, const Choice& given);
-  /// The same where inputs have been written: over calls that are made again from what they were. What the calls have
-  /// saved of them is what they are. Nothing: the calls can't be made again.
+  /// The same where leaves among the inputs have other memory since: over calls that are made again from what the run
+  /// has read, of which those leaves are saved as they are now. Nothing: the calls can't be made again.
   std::optional<std::vector<Tensor>> apply_calls(const std::vector<Tensor>& grads) const;
 
   // ---- part by part ----

@@ -262,11 +262,7 @@ RunResult Runner::run(LentTensors inputs, std::span<const Scalar> scalars, std::
   if (before_commit && !before_commit()) return {RunStatus::Refused, 0};
   random.stand();
   if (inheritance) inheritance->stand();
-  for (const StorageWrite& w : program_.writes) {
-    const Ref<Storage>& storage = inputs[program_.inputs[w.input].index]->storage;
-    const bool counts = w.versions > 0 || !w.looped.empty();
-    before_write(counts ? *storage : *Storage::apart(storage));
-  }
+  for (const StorageWrite& w : program_.writes) before_write(*inputs[program_.inputs[w.input].index]->storage);
   activation_.run_tail();
   return {};
 }
