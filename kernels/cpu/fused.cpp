@@ -10,7 +10,6 @@ namespace terra::cpu {
 namespace {
 
 constexpr int64_t kTileBudget = 24 * 1024;  // bytes that a tile of all operands may take: most of an L1 cache
-constexpr int64_t kShortRow = 32;           // rows shorter than this are packed in tiles
 
 /// Scratch of this thread, kept between runs.
 char* scratch_of_thread(size_t bytes) {

@@ -8,17 +8,25 @@
 
 namespace terra::cpu {
 
-/// n elements become the same one. Long rows are copied from what is filled, by as wide moves as the processor has.
-template <class Bits>
-void fill_row(Bits* out, Bits value, int64_t n) {
-  constexpr int64_t kFilled = 128, kAtOnce = 4096 / static_cast<int64_t>(sizeof(Bits));
-  int64_t done = n < kFilled ? n : kFilled;
-  std::fill_n(out, done, value);
-  while (done < n) {
-    const int64_t more = std::min({done, kAtOnce, n - done});
-    std::memcpy(out + done, out, static_cast<size_t>(more) * sizeof(Bits));
+/// After the first `period` bytes they begin anew, until there are `bytes`. As wide moves as the processor has, from
+/// what a first-level cache still holds.
+inline void repeat(void* to, int64_t period, int64_t bytes) {
+  constexpr int64_t kAtOnce = 4096;
+  const int64_t most = period < kAtOnce ? kAtOnce / period * period : period;
+  char* const start = static_cast<char*>(to);
+  for (int64_t done = period; done < bytes;) {
+    const int64_t more = std::min({done, most, bytes - done});
+    std::memcpy(start + done, start, static_cast<size_t>(more));
     done += more;
   }
+}
+
+/// n elements become the same one.
+template <class Bits>
+void fill_row(Bits* out, Bits value, int64_t n) {
+  constexpr int64_t kFilled = 128, kSize = sizeof(Bits);
+  std::fill_n(out, std::min(n, kFilled), value);
+  repeat(out, kFilled * kSize, n * kSize);
 }
 
 /// Strides in bytes.

@@ -52,20 +52,17 @@ void scan(const KernelCall& call) {
     const bool dense = lines.strides[0] == kSize && lines.strides[1] == kSize;
     const int last = lines.starts.rank - 1;
     const int64_t to_next = lines.starts.strides[0][last], from_next = lines.starts.strides[1][last];
-    for_neighbours(lines, 8, [&](char* const* at, int64_t n) {
-      if (!dense && to_next == kSize && from_next == kSize) {
+    if (!dense && to_next == kSize && from_next == kSize) {
+      return for_neighbours(lines, 8, [&](char* const* at, int64_t n) {
         for (int64_t j = 0; j < n; j += kTogether)
           walk_together(at[0] + j * kSize, at[1] + j * kSize, std::min(kTogether, n - j));
-        return;
-      }
-      for (int64_t j = 0; j < n; ++j) {
-        char* const to = at[0] + j * to_next;
-        const char* const from = at[1] + j * from_next;
-        if (dense)
-          walk(to, from, kSize, kSize);
-        else
-          walk(to, from, lines.strides[0], lines.strides[1]);
-      }
+      });
+    }
+    for_lines(lines, 8, [&](char* const* at) {
+      if (dense)
+        walk(at[0], at[1], kSize, kSize);
+      else
+        walk(at[0], at[1], lines.strides[0], lines.strides[1]);
     });
   });
 }

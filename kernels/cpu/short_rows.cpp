@@ -1,7 +1,6 @@
 #include "kernels/cpu/short_rows.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/cpu/element_bits.h"
 #include "kernels/cpu/row_copy.h"
@@ -9,8 +8,6 @@
 namespace terra::cpu {
 namespace {
 
-/// Rows of fewer elements are packed.
-constexpr int64_t kShortRow = 32;
 /// Rows of fewer elements cost more to begin than to copy column by column.
 constexpr int64_t kFewElements = 4;
 
@@ -19,15 +16,6 @@ struct Rows {
   int64_t count, width;
   int64_t row_stride, stride;  ///< bytes
 };
-
-/// After `done` bytes they begin anew, until there are `bytes`.
-void repeat(char* to, int64_t done, int64_t bytes) {
-  while (done < bytes) {
-    const int64_t more = std::min(done, bytes - done);
-    std::memcpy(to + done, to, static_cast<size_t>(more));
-    done += more;
-  }
-}
 
 template <class Bits>
 void pack_row(char* to, const char* from, int64_t stride, int64_t n) {
@@ -42,7 +30,7 @@ void pack_rows(char* to, const char* from, const Rows& rows) {
   constexpr int64_t size = sizeof(Bits);
   const int64_t bytes = rows.width * size;
   if (rows.row_stride == rows.width * rows.stride)
-    return pack_row<Bits>(to, from, rows.stride, rows.count * rows.width);
+    return copy_row<Bits>(to, size, from, rows.stride, rows.count * rows.width);
   if (rows.row_stride == 0) {
     pack_row<Bits>(to, from, rows.stride, rows.width);
     return repeat(to, bytes, rows.count * bytes);
@@ -109,7 +97,7 @@ int64_t period_of(const Iteration& it, int operand, int64_t size) {
 }  // namespace
 
 void pack(const StridedElements& from, int64_t begin, int64_t n, char* to) {
-  with_bits(static_cast<int64_t>(from.size), [&]<class Bits>(Bits) { pack_elements<Bits>(from, begin, n, to); });
+  with_bits(from.size, [&]<class Bits>(Bits) { pack_elements<Bits>(from, begin, n, to); });
 }
 
 PackedPieces::PackedPieces(const Iteration& it, std::span<const int64_t> sizes) : it_(it) {

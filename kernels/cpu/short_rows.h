@@ -13,6 +13,9 @@
 
 namespace terra::cpu {
 
+/// Rows of fewer elements cost more to begin a loop for than to pack.
+inline constexpr int64_t kShortRow = 32;
+
 /// Elements of `size` bytes; strides in bytes. There is at least one dimension.
 struct StridedElements {
   const char* data;
