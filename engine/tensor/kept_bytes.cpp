@@ -12,10 +12,6 @@ std::unordered_map<const void*, std::vector<KeptBytes*>>& keepers() {
   return all;
 }
 
-void forget(size_t count) {
-  if (bytes_kept.fetch_sub(count, std::memory_order_relaxed) == count) ++kept_generation;
-}
-
 }  // namespace
 
 void KeptBytes::keep(const Ref<Storage>& storage) {
@@ -24,7 +20,6 @@ void KeptBytes::keep(const Ref<Storage>& storage) {
   if (!by.empty() && by.back() == this) return;
   by.push_back(this);
   bytes_kept.fetch_add(1, std::memory_order_relaxed);
-  storage->keep_in(kept_generation);
   kept_.push_back({storage, {}});
 }
 
@@ -40,7 +35,7 @@ void KeptBytes::let_go() {
     const auto at = keepers().find(k.storage->address());
     std::erase(at->second, this);
     if (at->second.empty()) keepers().erase(at);
-    forget(1);
+    bytes_kept.fetch_sub(1, std::memory_order_relaxed);
   }
   kept_.clear();
 }
@@ -54,7 +49,7 @@ void leave_copies(const Storage& storage) {
   for (KeptBytes* keeper : at->second)
     for (KeptBytes::Kept& k : keeper->kept_)
       if (k.storage->address() == storage.address()) k.copy = copy;
-  forget(at->second.size());
+  bytes_kept.fetch_sub(at->second.size(), std::memory_order_relaxed);
   keepers().erase(at);
 }
 

@@ -33,8 +33,6 @@ class KeptBytes {
 
 /// How many are kept that nobody has written. Use before_write.
 inline constinit std::atomic<size_t> bytes_kept = 0;
-/// Begins when none are: storages that were marked before (Storage::keep_in) are marked no more.
-inline constinit uint32_t kept_generation = 1;
 void leave_copies(const Storage& storage);
 /// Whether a write would have to leave a copy.
 bool is_kept(const Storage& storage);
@@ -43,8 +41,7 @@ bool is_kept(const Storage& storage);
 /// were kept.
 inline void before_write(const Storage& storage) {
   storage.settle();  // those that read them now may keep them
-  const bool may_be_kept = storage.exported() || storage.kept_in() == kept_generation;  // others share exported bytes
-  if (bytes_kept.load(std::memory_order_relaxed) > 0 && may_be_kept && !beside_host) [[unlikely]]
+  if (bytes_kept.load(std::memory_order_relaxed) > 0 && !beside_host) [[unlikely]]
     leave_copies(storage);
 }
 

@@ -73,10 +73,6 @@ class Storage final : public Counted {
   /// A write that changes no version.
   void note_write() { ++bytes_of_->writes_; }
 
-  /// In which generation of those who keep bytes (kept_bytes.h) one of them was given these, last.
-  uint32_t kept_in() const { return bytes_of_->kept_in_; }
-  void keep_in(uint32_t generation) { bytes_of_->kept_in_ = generation; }
-
   /// Made in inference mode: outside of it nobody may write the bytes, or save them for a gradient.
   bool is_inference() const { return inference_; }
   void mark_inference(bool yes) { inference_ = yes; }
@@ -98,7 +94,6 @@ class Storage final : public Counted {
   Deferral* deferral_ = nullptr;
   Storage* bytes_of_ = this;  // of an `apart` one: the storage that has the bytes
   uint32_t ticket_ = 0;
-  uint32_t kept_in_ = 0;
   bool exported_ = false;
   Device device_;
   bool fixed_ = false;
