@@ -53,8 +53,6 @@ class SavedTensor {
   bool was_written() const;
   /// Of a leaf that was given other memory since (w.data = other): what unpack gives, as the leaf is then.
   bool was_moved() const;
-  /// That it had when it was saved.
-  uint32_t version() const { return version_; }
   /// Whether a gradient has asked for it. Rules save what they may need, and need what gradients are asked of.
   bool was_unpacked() const { return unpacked_; }
   /// The result of which node it is: of `owner` itself, of another one, of none where it is a leaf without gradient.

@@ -1,6 +1,7 @@
 #include "graph/cache/pair_node.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -415,13 +416,13 @@ std::optional<std::vector<Tensor>> PairNode::apply_calls(const std::vector<Tenso
     tangents.push_back(grads[k]);
     autograd::set_history(from.emplace_back(grads[k].alias()), (*own)[k].node, (*own)[k].index);
   }
-  std::map<std::pair<const Node*, uint32_t>, uint32_t> place;  // of what comes to an edge
+  std::set<std::pair<const Node*, uint32_t>> asked;  // a pass says once what comes to an edge
   std::vector<autograd::Edge> ends;
   std::vector<uint32_t> edge_of;
   for (size_t j = 0; j < part().targets.size(); ++j) {
     const autograd::Edge& e = edge_to(j);
     if (!e.node || !(wanted_.empty() || wanted_[j])) continue;
-    if (!place.try_emplace({e.node.get(), e.index}, 0).second) continue;
+    if (!asked.emplace(e.node.get(), e.index).second) continue;
     ends.push_back(e);
     edge_of.push_back(first_edges()[j]);
   }
