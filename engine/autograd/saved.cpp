@@ -14,6 +14,9 @@ std::string legacy_name(const TensorMeta& t) {
   return fmt::format("torch.{}Tensor {}", scalar_type_name(t.dtype), to_string(t.sizes));
 }
 
+/// Whether the program has such a tensor packed.
+bool is_to_be_packed(const Tensor& t) { return pack_hook() && !t->is_symbolic() && !t->wrapped_number; }
+
 std::unique_ptr<const Packed> pack(const Tensor& t) {
   const uint32_t version = t->version();
   const GradMode off(false);
@@ -38,10 +41,17 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_result, uint32_t result_index)
   requires_grad_ = is_result ? is_inexact(t.dtype()) : t.requires_grad();
   if (requires_grad_ && !is_result) edge_ = gradient_edge(t);
   version_ = t->version();
-  if (pack_hook() && !t->is_symbolic() && !t->wrapped_number)
+  if (is_to_be_packed(t))
     packed_ = pack(is_result ? t.alias() : t);
   else
     alias_ = t.alias();
+}
+
+SavedTensor::SavedTensor(Tensor&& own) : version_(own->version()) {
+  if (is_to_be_packed(own))
+    packed_ = pack(own);
+  else
+    alias_ = std::move(own);
 }
 
 void fail_modified(const TensorMeta& meta, const Edge& origin, uint32_t version, uint32_t expected) {

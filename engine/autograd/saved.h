@@ -35,6 +35,8 @@ class SavedTensor {
   SavedTensor() = default;
   /// `is_result`: the tensor is a result of the saving node, whose reference would be a cycle; `unpack` gets it.
   SavedTensor(const Tensor& t, bool is_result, uint32_t result_index = 0);
+  /// A tensor without a history that nobody else has: it needs no alias.
+  explicit SavedTensor(Tensor&& own);
 
   bool defined() const { return alias_.defined() || packed_; }
   /// Code of the program unpacks it.

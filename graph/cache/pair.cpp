@@ -122,7 +122,7 @@ class Pair final : public Compiled {
     for (uint32_t i = 0; i < part.roots.size(); ++i) {
       const ProgramRoot& root = shared_->parts.roots[part.roots[i]];
       const bool named = root.spec != ProgramRoot::kInside && part.roots.size() > 1;
-      nodes.roots[part.roots[i]] = named ? autograd::Edge{Ref<autograd::Node>(new ResultNode(node, i, root.grad_fn)), 0}
+      nodes.roots[part.roots[i]] = named ? autograd::Edge{Ref<autograd::Node>(new ResultNode(node, i)), 0}
                                          : autograd::Edge{Ref<autograd::Node>(node.get()), i};
     }
   }

@@ -87,21 +87,22 @@ RunPast::RunPast(std::span<const Scalar> s, const Program& p, const std::vector<
 }
 
 void RunPast::keep_inputs(const std::vector<Tensor>& given) {
+  inputs.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    const Tensor& t = old[i].defined() ? old[i] : given[i];
-    inputs.emplace_back(t, false);
-    writes.push_back(t->storage->writes());
+    const Tensor& t = wrote(i) ? old[i] : given[i];
+    inputs.emplace_back(t, t->storage->writes());
   }
   epoch_ = tensor_epoch;
 }
 
 void RunPast::leave_inputs() {
   if (--parts > 0) return;
-  for (autograd::SavedTensor& t : inputs) t.forget();
+  for (Input& in : inputs) in.tensor.forget();
   old.clear();
 }
 
 void RunPast::keep_written(const std::vector<Tensor>& given, const Program& p) {
+  if (p.writes.empty()) return;
   old.resize(given.size());
   std::map<Storage*, Ref<Storage>> copies;
   for (const StorageWrite& w : p.writes) {
@@ -110,7 +111,7 @@ void RunPast::keep_written(const std::vector<Tensor>& given, const Program& p) {
     if (copy) continue;
     copy = Storage::copied(*storage);
   }
-  for (size_t i = 0; i < given.size() && !copies.empty(); ++i) {
+  for (size_t i = 0; i < given.size(); ++i) {
     const TensorImpl& t = *given[i];
     const auto copy = copies.find(t.storage.get());
     if (copy == copies.end()) continue;
@@ -140,27 +141,29 @@ PairNode::PairNode(std::shared_ptr<PairPrograms> shared, Halves& halves, uint32_
 
 void PairNode::save(const std::vector<Tensor>& inputs, const Runner::Made& made) {
   const Runner& forward = halves_.forward;
+  saved_.reserve(backward_.saved.size());
   for (uint32_t number : backward_.saved) {
     const SavedValue& s = halves_.saved[number];
     switch (s.kind) {
       case SavedValue::Kind::Input: saved_.emplace_back(inputs[forward.program().inputs[s.index].index], false); break;
       case SavedValue::Kind::Fresh: {
         const ValueMeta& m = forward.graph().meta(forward.graph().outputs[s.index]);
-        saved_.emplace_back(Tensor::view_of(made.storages[s.index], m.dtype, m.sizes, contiguous_strides(m.sizes), 0),
-                            false);
+        saved_.emplace_back(Tensor::view_of(made.storages[s.index], m.dtype, m.sizes, contiguous_strides(m.sizes), 0));
         break;
       }
       case SavedValue::Kind::ScalarInput: saved_scalars_.push_back(forward.scalar_input(s.index)); break;
       case SavedValue::Kind::ScalarOutput: saved_scalars_.push_back(forward.scalar_output(s.index)); break;
     }
   }
-  for (const SavingCalls& calls : saving()) {
-    std::vector<Watched>& watched = watched_.emplace_back();
-    for (const SavedMemory& m : calls.memory) {
+  size_t memory = 0;
+  for (const SavingCalls& calls : saving()) memory += calls.memory.size();
+  watched_.reserve(memory);
+  for (uint32_t c = 0; c < saving().size(); ++c) {
+    for (const SavedMemory& m : saving()[c].memory) {
       const Ref<Storage>& storage = m.kind == SavedMemory::Kind::Input   ? inputs[m.index]->storage
                                     : m.kind == SavedMemory::Kind::Fresh ? made.storages[m.index]
                                                                          : made.apart[m.index].first;
-      watched.push_back({storage, storage->version(), &m});
+      watched_.push_back({storage, storage->version(), c, &m});
     }
   }
 }
@@ -234,8 +237,10 @@ bool PairNode::join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>&
     switch (in.kind) {
       case InputBinding::Kind::Tensor: {
         const Tensor t = saved_[in.index].unpack(self);
-        inputs.push_back(
-            Tensor::view_of(t->storage, meta.dtype, meta.sizes, in.strides, in.own_offset ? t->offset : in.offset));
+        const int64_t offset = in.own_offset ? t->offset : in.offset;
+        const bool is_it =
+            t.dtype() == meta.dtype && t.sizes() == meta.sizes && t.strides() == in.strides && t->offset == offset;
+        inputs.push_back(is_it ? t : Tensor::view_of(t->storage, meta.dtype, meta.sizes, in.strides, offset));
         break;
       }
       case InputBinding::Kind::Scalar:
@@ -277,8 +282,7 @@ std::vector<uint32_t> PairNode::turns() const {
 
 void PairNode::release_saved() {
   const std::vector<bool> spent = spent_after(last_);
-  for (size_t c = 0; c < spent.size(); ++c)
-    if (spent[c] && !spent_[c]) watched_[c].clear();
+  std::erase_if(watched_, [&](const Watched& w) { return spent[w.call]; });
   spent_ = spent;
   selected_ = selected_ || !wanted_.empty();
   if (unfolded_ || !released() || !all_useless(spent_, selected_)) return;
@@ -313,11 +317,8 @@ void PairNode::require_unspent(const Choice& given) const {
 }
 
 void PairNode::require_unmodified(const Choice& given) const {
-  for (size_t c = 0; c < watched_.size(); ++c) {
-    if (watched_[c].empty() || !passes(saving()[c], given)) continue;
-    for (const Watched& w : watched_[c])
-      if (w.storage->version() != w.version) fail_modified(w);
-  }
+  for (const Watched& w : watched_)
+    if (w.storage->version() != w.version && passes(saving()[w.call], given)) fail_modified(w);
 }
 
 void PairNode::fail_modified(const Watched& w) const {
@@ -385,9 +386,9 @@ std::vector<Tensor> PairNode::apply_again(const std::vector<Tensor>& grads, cons
   const Ref<Node> self(this);
   std::vector<Tensor> tensors;
   for (uint32_t i = 0; i < past_->inputs.size(); ++i) {
-    tensors.push_back(past_->old[i].defined() ? past_->old[i]
-                      : again.reads(i)        ? past_->inputs[i].unpack(self)
-                                              : past_->inputs[i].unchecked());
+    tensors.push_back(past_->wrote(i)  ? past_->old[i]
+                      : again.reads(i) ? past_->inputs[i].tensor.unpack(self)
+                                       : past_->inputs[i].tensor.unchecked());
     if (again.reads(i) && past_->is_written(i)) autograd::fail_modified_apart({tensors[i].dtype(), tensors[i].sizes()});
   }
   const std::vector<GradientTarget>& targets = part().targets;
@@ -441,7 +442,7 @@ std::vector<Ref<PairNode>> PairNode::nodes_of_parts() const {
   close_over(choice, parts.each);
   const auto count = static_cast<uint32_t>(parts.each.size());
   std::vector<Ref<PairNode>> nodes;
-  size_t calls = 0;
+  uint32_t calls = 0;
   for (uint32_t p = 0; p < count; ++p) {
     PairNode& node = *nodes.emplace_back(new PairNode(shared_, halves_, p, choice, past_));
     node.take_places_of(*this, p, count);
@@ -450,10 +451,11 @@ std::vector<Ref<PairNode>> PairNode::nodes_of_parts() const {
       const ProgramRoot& to = parts.roots[target.index];
       return autograd::Edge{Ref<Node>(nodes[to.part].get()), to.place};
     });
-    const auto end = static_cast<std::ptrdiff_t>(calls + node.saving().size());
-    node.spent_.assign(spent_.begin() + static_cast<std::ptrdiff_t>(calls), spent_.begin() + end);
-    node.watched_.assign(watched_.begin() + static_cast<std::ptrdiff_t>(calls), watched_.begin() + end);
-    calls += node.saving().size();
+    const auto end = static_cast<uint32_t>(calls + node.saving().size());
+    node.spent_.assign(spent_.begin() + calls, spent_.begin() + end);
+    for (const Watched& w : watched_)
+      if (w.call >= calls && w.call < end) node.watched_.push_back({w.storage, w.version, w.call - calls, w.what});
+    calls = end;
     node.selected_ = selected_;
     node.freed_ = freed_;
     node.consumed_ = consumed_;
@@ -501,7 +503,7 @@ void PairNode::come_apart() {
   replace_by(std::move(histories));
   unfolded_ = true;
   saved_.clear();
-  for (std::vector<Watched>& memory : watched_) memory.clear();
+  watched_.clear();
   leave_inputs();
   for (const Ref<PairNode>& part : apart_) part->come_apart();
 }
@@ -549,9 +551,9 @@ bool PairNode::unfold_now() {
   unfolded_ = true;
   saved_.clear();
   const auto is_watched_by_calls = [&](const Watched& w) {  // by those that have saved it
-    return w.what->kind == SavedMemory::Kind::Input && (freed_ || !past_->old[w.what->index].defined());
+    return w.what->kind == SavedMemory::Kind::Input && (freed_ || !past_->wrote(w.what->index));
   };
-  for (std::vector<Watched>& memory : watched_) std::erase_if(memory, is_watched_by_calls);
+  std::erase_if(watched_, is_watched_by_calls);
   leave_inputs();
   return true;
 }
@@ -589,9 +591,9 @@ std::optional<std::vector<autograd::Edge>> PairNode::call_again() const {
     const size_t i = given.tensors.size();
     const Tensor read = freed_ ? zeros(in) : past_->as_read(i);
     if (!read.defined()) return {};
-    Tensor& t = given.tensors.emplace_back(freed_ ? read : own_memory(read, past_->old[i].defined()));
+    Tensor& t = given.tensors.emplace_back(freed_ ? read : own_memory(read, past_->wrote(i)));
     t->wrapped_number = in.meta.wrapped;
-    const autograd::Edge history = past_->inputs[i].origin({});
+    const autograd::Edge history = past_->inputs[i].tensor.origin({});
     if (!history.node) continue;
     if (takes && history.node->is_hooked()) return {};
     autograd::set_history(t, history.node, history.index);

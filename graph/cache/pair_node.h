@@ -32,19 +32,23 @@ struct RunPast {
   void leave_inputs();
   /// Whether an input is no longer what the run has read: by a write of any kind, also one that counts no version, or
   /// since a leaf has other memory.
-  bool is_written(size_t input) const { return has_other_bytes(input) || inputs[input].was_moved(); }
+  bool is_written(size_t input) const { return has_other_bytes(input) || inputs[input].tensor.was_moved(); }
   /// The same of the memory that the run has read.
   bool has_other_bytes(size_t input) const {
-    const Tensor& t = inputs[input].unchecked();
-    return t.defined() && !old[input].defined() && t->storage->writes() != writes[input];
+    const Tensor& t = inputs[input].tensor.unchecked();
+    return t.defined() && !wrote(input) && t->storage->writes() != inputs[input].writes;
   }
   /// What the run has read, without a history. Undefined: it is written.
-  Tensor as_read(size_t input) const { return has_other_bytes(input) ? Tensor() : inputs[input].unchecked().alias(); }
+  Tensor as_read(size_t input) const {
+    return has_other_bytes(input) ? Tensor() : inputs[input].tensor.unchecked().alias();
+  }
+  /// The run itself has written the input: `old` has what it was.
+  bool wrote(size_t input) const { return !old.empty() && old[input].defined(); }
   /// Of those that calls have saved: these read a leaf as it is by now, others what they have computed from it as it
   /// was. The halves divide that otherwise.
   bool is_any_saved_moved() const {
-    return epoch_ != tensor_epoch &&
-           std::any_of(saved_inputs_.begin(), saved_inputs_.end(), [&](uint32_t i) { return inputs[i].was_moved(); });
+    return epoch_ != tensor_epoch && std::any_of(saved_inputs_.begin(), saved_inputs_.end(),
+                                                 [&](uint32_t i) { return inputs[i].tensor.was_moved(); });
   }
   bool is_any_written() const {
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -52,10 +56,14 @@ struct RunPast {
     return false;
   }
 
-  std::vector<autograd::SavedTensor> inputs;
-  std::vector<uint32_t> writes;  ///< by input: how often its bytes had been written behind the run
-  std::vector<Tensor> old;       ///< by input: as it was before the run wrote it; undefined for others
-  bool writes_views = false;     ///< among those are views with a history, which is their base's by now
+  struct Input {
+    Input(const Tensor& t, uint32_t w) : tensor(t, false), writes(w) {}
+    autograd::SavedTensor tensor;
+    uint32_t writes;  ///< how often its bytes had been written behind the run
+  };
+  std::vector<Input> inputs;
+  std::vector<Tensor> old;  ///< by input: as it was before the run wrote it; undefined for others. Empty: it wrote none
+  bool writes_views = false;  ///< among those are views with a history, which is their base's by now
   std::vector<Scalar> scalars;
   std::vector<RandomState> random;  ///< before the run, of the program's generators
   uint32_t parts = 0;               ///< that may still compute from the inputs
@@ -81,6 +89,7 @@ class PairNode final : public autograd::FoldedNode {
   /// An edge for each addend of what it hands on: `edge_to` says where those of a target go.
   template <class EdgeTo>
   void lead(const EdgeTo& edge_to) {
+    edges.reserve(first_edges().back());
     for (size_t j = 0; j < part().targets.size(); ++j) edges.resize(first_edges()[j + 1], edge_to(part().targets[j]));
   }
   /// After the commit: keeps what the backward half reads.
@@ -97,7 +106,8 @@ class PairNode final : public autograd::FoldedNode {
   bool join_batch(const std::vector<Tensor>& grads, std::vector<Tensor>& inputs);
   /// By gradient of the backward half: the edge that it goes along.
   std::vector<uint32_t> edges_of_gradients() const { return edges_of(backward_.program.gradients); }
-  std::string name() const override { return root(0).grad_fn; }
+  std::string name() const override { return name_of(0); }
+  const std::string& name_of(uint32_t i) const { return root(i).grad_fn; }
   void expose(uint32_t i) override {
     if (part_ == PairParts::kAll && shared_->parts.inside()[i]) come_apart();
   }
@@ -135,10 +145,10 @@ class PairNode final : public autograd::FoldedNode {
   }
 
  private:
-  /// Memory that a call has saved, and how often it had been written by then.
+  /// Memory that a saving call has saved, and how often it had been written by then.
   struct Watched {
     Ref<Storage> storage;
-    uint32_t version;
+    uint32_t version, call;
     const SavedMemory* what;
   };
 
@@ -240,7 +250,7 @@ class PairNode final : public autograd::FoldedNode {
   std::vector<Ref<PairNode>> apart_;     ///< gradients are handed on to these nodes of the parts
   std::vector<ResultNode*> results_of_;  ///< by root; null: it has none, or it is gone
   std::vector<autograd::SavedTensor> saved_;
-  std::vector<std::vector<Watched>> watched_;  ///< by saving call
+  std::vector<Watched> watched_;
   std::vector<Scalar> saved_scalars_;
   const std::shared_ptr<RunPast> past_;
   std::optional<autograd::PartedNodes> parted_;  ///< where it stands for all parts
@@ -249,8 +259,7 @@ class PairNode final : public autograd::FoldedNode {
 /// Gives a result the name of its own op's node, and its hooks a place, where its part has several roots.
 class ResultNode final : public autograd::Node {
  public:
-  ResultNode(Ref<PairNode> pair, uint32_t index, std::string name)
-      : pair_(std::move(pair)), index_(index), name_(std::move(name)) {
+  ResultNode(Ref<PairNode> pair, uint32_t index) : pair_(std::move(pair)), index_(index) {
     edges.push_back({Ref<autograd::Node>(pair_.get()), index});
     pair_->stand_behind(this, index);
   }
@@ -267,7 +276,7 @@ class ResultNode final : public autograd::Node {
   void release_saved() override {
     if (is_unfolded()) pair_->release_saved();
   }
-  std::string name() const override { return name_; }
+  std::string name() const override { return pair_->name_of(index_); }
   bool calls_program() const override { return false; }
   const TensorMeta* result_meta(uint32_t) const override { return pair_->result_meta(index_); }
   autograd::Edge unfolded(uint32_t) override { return pair_->unfolded(index_); }
@@ -284,7 +293,6 @@ class ResultNode final : public autograd::Node {
 
   Ref<PairNode> pair_;
   uint32_t index_;
-  const std::string name_;
 };
 
 }  // namespace terra::graph
