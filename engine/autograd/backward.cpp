@@ -21,6 +21,7 @@
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
 #include "engine/ops/emitter.h"
+#include "engine/profile/scope.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
 #include "kernels/abi/exact_mode.h"
@@ -69,13 +70,27 @@ void fail_on_nan(const Node& node, const std::vector<Tensor>& gradients) {
   }
 }
 
+/// What a profile shows of a node, and of what the pass does for it.
+profile::Subject subject_of(const Node& node, std::string_view before, const std::vector<Tensor>& grads = {}) {
+  const std::string_view scope = node.edges.empty() ? "torch::autograd::" : "";
+  profile::Subject subject{fmt::format("{}{}{}", before, scope, node.name())};
+  if (profile::wants_shapes())
+    for (const Tensor& g : grads) subject.shapes.push_back(g.defined() ? g.sizes() : Dims());
+  return subject;
+}
+constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
+
 /// The node with the hooks that were put on it.
 std::vector<Tensor> run_hooked(Node& node, std::vector<Tensor>& grads) {
   for (const auto& [id, hook] : std::vector(node.pre_hooks)) hook(grads);
   std::optional<DeviceScope> scope;  // for the tensors that a rule makes of nothing
   for (const Tensor& g : grads)
     if (g.defined() && g.device() != current_device() && !scope) scope.emplace(g.device());
-  std::vector<Tensor> out = node.apply(grads);
+  std::vector<Tensor> out;
+  {
+    const profile::Scope seen([&] { return subject_of(node, "", grads); });
+    out = node.apply(grads);
+  }
   scope.reset();
   if (nan_is_an_error.load(std::memory_order_relaxed)) [[unlikely]]
     fail_on_nan(node, out);
@@ -367,6 +382,7 @@ class Pass {
     std::vector<Node*> nodes;
     for (const Ref<Node>& node : gathered.nodes) nodes.push_back(node.get());
     if (nodes.size() == 1 && !shares_weight(*nodes[0])) return visit(nodes[0]);
+    const profile::Scope seen([&] { return subject_of(*nodes[0], kEvaluate); });
     std::sort(nodes.begin(), nodes.end(), [](Node* a, Node* b) { return a->sequence > b->sequence; });
     std::vector<std::vector<Tensor>> grads;
     for (Node* node : nodes) {
@@ -429,6 +445,7 @@ class Pass {
 
   void visit(Node* node) {
     const Ref<Node> alive(node);
+    const profile::Scope seen([&] { return subject_of(*node, kEvaluate); });
     if (!products_.empty()) deliver_products_before(*node);
     Waiting& w = waiting_[node];
     std::vector<Tensor> grads = arrived_at(*node, w);

@@ -14,6 +14,7 @@
 #include "engine/ops/overlap.h"
 #include "engine/ops/refusals.h"
 #include "engine/ops/rules.h"
+#include "engine/profile/scope.h"
 
 namespace terra {
 namespace {
@@ -429,6 +430,14 @@ bool draw_by_places(const Op& op, const Prepared& p, std::vector<Tensor>& result
   return true;
 }
 
+/// What a profile shows of a call.
+profile::Subject subject_of(const Op& op, std::span<const Arg> args, bool in_place) {
+  profile::Subject subject{profile::name_of_op(op.name, in_place)};
+  if (!profile::wants_shapes()) return subject;
+  for (const Arg& a : args) subject.shapes.push_back(a.is_tensor() ? a.impl()->sizes : Dims());
+  return subject;
+}
+
 }  // namespace
 
 bool grad_enabled() { return grad_mode; }
@@ -440,6 +449,7 @@ void set_gradient_modes(GradientModes modes) {
 }
 
 void call(const Op& op, std::span<const Arg> args, std::vector<Tensor>& results) {
+  const profile::Scope scope([&] { return subject_of(op, args, op.writes != 0); });
   Prepared p(op);
   complete(op, args, p);
   if (op.composite) return call_composite(op, p, results);
@@ -480,6 +490,7 @@ static Tensor call_beside(const Op& op, std::span<const Arg> args, const Tensor&
 }
 
 Tensor call_in_place(const Op& op, std::span<const Arg> args) {
+  const profile::Scope scope([&] { return subject_of(op, args, true); });
   ensure(!args.empty() && args[0].is_tensor(), "the in-place form of an op gets the tensor it writes");
   const Tensor target = args[0].tensor();
   check_overlaps(op, target, args);

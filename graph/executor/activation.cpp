@@ -3,7 +3,9 @@
 #include <new>
 
 #include "engine/errors/kernel_failure.h"
+#include "engine/profile/scope.h"
 #include "graph/executor/call_stack.h"
+#include "graph/executor/subject.h"
 
 namespace terra::graph {
 
@@ -64,6 +66,7 @@ void RootActivation::let_go(size_t input) {
 
 bool RootActivation::run_tape(std::span<const Instruction> tape, bool (*interrupted)()) {
   for (const Instruction& i : tape) {
+    const profile::Scope scope([&] { return subject_of(i, graph()); });
     if (!i.run(*i.block, *this) && !CallStack::of_thread().finish(*this, interrupted)) return false;
     if (interrupted && interrupted()) {
       stop_ = {Stop::Why::Interrupted, 0};
@@ -74,6 +77,7 @@ bool RootActivation::run_tape(std::span<const Instruction> tape, bool (*interrup
 }
 
 Stop RootActivation::run_body(bool (*interrupted)(), std::span<Ref<Storage>> fresh, bool lasting) {
+  const profile::Scope scope([&] { return subject_of(graph(), false); });
   stop_ = {};
   fresh_ = fresh;
   settled_ = false;
@@ -102,6 +106,8 @@ Stop RootActivation::run_body(bool (*interrupted)(), std::span<Ref<Storage>> fre
 }
 
 void RootActivation::run_tail() {
+  if (instance_.tail().empty()) return end_run();
+  const profile::Scope scope([&] { return subject_of(graph(), true); });
   run_tape(instance_.tail(), nullptr);
   end_run();
 }

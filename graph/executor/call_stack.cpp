@@ -4,7 +4,9 @@
 
 #include "engine/errors/errors.h"
 #include "engine/memory/allocator.h"
+#include "engine/profile/scope.h"
 #include "graph/executor/blocks.h"
+#include "graph/executor/subject.h"
 
 namespace terra::graph {
 namespace {
@@ -105,6 +107,7 @@ bool CallStack::run(Frame& frame, bool (*interrupted)()) {
   const Instruction* const end = frame.instance().body().data() + frame.instance().body().size();
   while (frame.next != end) {
     const Instruction& i = *frame.next++;
+    const profile::Scope scope([&] { return subject_of(i, frame.graph()); });
     if (!i.run(*i.block, frame)) return false;
     if (interrupted && interrupted()) {
       frame.stop({Stop::Why::Interrupted, 0});

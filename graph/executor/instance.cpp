@@ -252,9 +252,9 @@ void Instance::resolve(void** slot, int32_t buffer, int64_t offset) {
   }
 }
 
-void Instance::add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&),
-                         std::vector<Instruction>& tape) {
-  tape.push_back({run, block.get()});
+void Instance::add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&), std::vector<Instruction>& tape,
+                         const Step* step) {
+  tape.push_back({run, block.get(), step});
   blocks_.push_back(std::move(block));
 }
 
@@ -263,12 +263,12 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     auto block = std::make_unique<FusedStep>(plan_, *step.node);
     for (const FusedBlock::Address& a : block->fused.addresses) resolve(a.data, a.buffer, a.offset);
     for (const FusedBlock::Number& n : block->fused.numbers) follow(n.arg, n.scalar);
-    return add_block(std::move(block), runner_of(step, true, plan_.device), tape);
+    return add_block(std::move(block), runner_of(step, true, plan_.device), tape, &step);
   }
   if (step.kind == Step::Kind::Node)
     if (const Maker make = maker_of(*step.node)) {
       MadeBlock made = make(*this, step);
-      return add_block(std::move(made.block), made.run, tape);
+      return add_block(std::move(made.block), made.run, tape, &step);
     }
   if (step.kind == Step::Kind::Node && step.node->kind != NodeKind::Op)
     throw InternalError(fmt::format("a {} node can't be executed", kNodeNames[static_cast<int>(step.node->kind)]));
@@ -282,7 +282,7 @@ void Instance::add_step(const Step& step, std::vector<Instruction>& tape) {
     workspace.size = plan_.buffers[step.workspace].block.bytes;
     resolve(&workspace.bytes, step.workspace, 0);
   }
-  add_block(std::move(block), runner_of(step, false, plan_.device), tape);
+  add_block(std::move(block), runner_of(step, false, plan_.device), tape, &step);
 }
 
 }  // namespace terra::graph

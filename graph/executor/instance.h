@@ -23,6 +23,7 @@ class Block {
 struct Instruction {
   bool (*run)(Block& block, Activation& activation) = nullptr;
   Block* block = nullptr;
+  const Step* step = nullptr;  ///< of the plan; null: memory comes or goes
 };
 
 /// Memory is known by *bases*: the arena, the scalars, each input, each fresh output, each block that is lent. Kernels
@@ -135,7 +136,8 @@ class Instance {
   std::vector<Turnover> plan_turnover();
   void add_steps();
   void add_step(const Step& step, std::vector<Instruction>& tape);
-  void add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&), std::vector<Instruction>& tape);
+  void add_block(std::unique_ptr<Block> block, bool (*run)(Block&, Activation&), std::vector<Instruction>& tape,
+                 const Step* step = nullptr);
 
   Plan plan_;
   const Backend& backend_;

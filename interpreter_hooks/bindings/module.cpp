@@ -53,10 +53,11 @@ Object create_module() {
   create_grad_mode_types(module.get());
   create_module_type(module.get());
   generate_ops(module.get());
-  for (PyMethodDef* rows : {printing_functions, construction_functions, numpy_functions, dlpack_functions,
-                            setting_functions, autocast_functions, copying_functions, autograd_functions,
-                            function_node_functions, saved_tensor_functions, sparse_functions, record_functions,
-                            module_functions, override_functions, mode_functions, overridable_functions})
+  for (PyMethodDef* rows :
+       {printing_functions, construction_functions, numpy_functions, dlpack_functions, setting_functions,
+        autocast_functions, copying_functions, autograd_functions, function_node_functions, saved_tensor_functions,
+        sparse_functions, record_functions, profile_functions, module_functions, override_functions, mode_functions,
+        overridable_functions})
     add_functions(module.get(), rows);
   add_disabled_override(module.get());
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);

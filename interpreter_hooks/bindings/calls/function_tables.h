@@ -14,6 +14,7 @@ extern PyMethodDef setting_functions[];        // settings.cpp: set_default_dtyp
 extern PyMethodDef autograd_functions[];       // backward.cpp: backward, grad, ...
 extern PyMethodDef function_node_functions[];  // function_node.cpp: autograd.Function
 extern PyMethodDef sparse_functions[];         // sparse.cpp: _sparse_tensor, _set_sparse_hooks
+extern PyMethodDef profile_functions[];        // profile.cpp: _profile_start, ...
 extern PyMethodDef record_functions[];         // records.cpp: op_records
 extern PyMethodDef module_functions[];         // module_type.cpp
 

@@ -22,4 +22,4 @@ __all__ = [
     "gradgradcheck", "inference_mode", "is_grad_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 
-__getattr__ = lazily(__name__, ("forward_ad", "grad_mode", "graph", "profiler"))
+__getattr__ = lazily(__name__, ("forward_ad", "grad_mode", "graph", "profiler", "profiler_util"), {".profiler_util": ("DeviceType",)})

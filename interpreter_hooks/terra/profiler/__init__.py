@@ -1,4 +1,4 @@
-"""torch.profiler over wall time: what record_function marks, and the whole. `terra-run --trace FILE` shows the engine's ops."""
+"""torch.profiler: profiles (autograd/profiler.py) of whole programs, or of the steps that a schedule says."""
 
 import contextlib
 import os
@@ -78,6 +78,7 @@ class profile(contextlib.ContextDecorator):
         acc_events=False, use_cuda=None, custom_trace_id_callback=None,
     ):  # fmt: skip
         self._schedule, self._on_trace_ready = schedule, on_trace_ready
+        self._wishes = record_shapes, profile_memory, with_stack
         self.profiler = None
         self.step_num = 0
         self.current_action = None
@@ -107,7 +108,7 @@ class profile(contextlib.ContextDecorator):
     def _begin(self):
         if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             if self.profiler is None or not self.profiler.running:
-                self.profiler = Profile()
+                self.profiler = Profile(*self._wishes)
                 self.profiler.start()
             if self._schedule:
                 self._step = record_function(f"ProfilerStep#{self.step_num}")
@@ -134,28 +135,28 @@ class profile(contextlib.ContextDecorator):
                 self._on_trace_ready(self)
         self._begin()
 
-    def _recorded(self):
+    def _recorded(self, asked):
         if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before getting its results")
+            raise AssertionError(f"Profiler must be initialized before {asked}")
         return self.profiler
 
     def events(self):
-        return self._recorded().events()
+        return self._recorded("accessing events").events()
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, **_):
-        return self._recorded().key_averages()
+    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+        return self._recorded("getting key averages").key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
     def export_chrome_trace(self, path):
-        self._recorded().export_chrome_trace(path)
+        self._recorded("exporting chrome trace").export_chrome_trace(path)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
-        raise NotImplementedError("profile.export_stacks: Terra's profiler keeps no Python stacks.")
+        self._recorded("exporting stacks").export_stacks(path, metric)
 
     def export_memory_timeline(self, path, device=None):
-        raise NotImplementedError("profile.export_memory_timeline: Terra's profiler does not follow memory.")
+        raise NotImplementedError("profile.export_memory_timeline: Terra's profiler does not know what memory is for.")
 
     def add_metadata(self, key, value):
-        """Kept by nothing: traces hold times."""
+        """Kept by nothing: traces hold what ran."""
 
     add_metadata_json = add_metadata
 

@@ -31,9 +31,9 @@ def profilers():
     assert outer.cpu_time_total >= inner.cpu_time_total >= 12000 and inner.self_cpu_time_total == inner.cpu_time_total
     assert abs(outer.self_cpu_time_total - (outer.cpu_time_total - inner.cpu_time_total)) < 1
     table = prof.key_averages().table(sort_by="cpu_time_total", row_limit=2)
-    assert table.index("[profile]") < table.index("outer") and "inner" not in table and "Self CPU time total" in table
+    assert table.index("outer") < table.index("inner") and "Self CPU time total" in table
     prof.export_chrome_trace(str(folder / "trace.json"))
-    assert {e["name"] for e in json.loads((folder / "trace.json").read_text())["traceEvents"]} == {"[profile]", "outer", "inner"}
+    assert {e["name"] for e in json.loads((folder / "trace.json").read_text())["traceEvents"]} == {"outer", "inner"}
     plan = schedule(wait=1, warmup=1, active=2, repeat=1)
     assert [plan(i) for i in range(5)] == [
         ProfilerAction.NONE, ProfilerAction.WARMUP, ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE, ProfilerAction.NONE,
@@ -48,7 +48,7 @@ def profilers():
         for _ in range(6):
             x.sum()
             prof.step()
-    assert ready == [["ProfilerStep#2", "ProfilerStep#3", "[profile]"]], ready
+    assert ready == [["ProfilerStep*", "aten::sum"] * 2], ready
     assert steps == [(4, ProfilerAction.NONE)], steps
     with torch.autograd.profiler.profile() as old, torch.autograd.profiler.record_function("part"):
         x.sum()
