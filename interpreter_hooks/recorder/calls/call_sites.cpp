@@ -4,6 +4,7 @@
 #include "interpreter_hooks/guards/scalars.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
+#include "interpreter_hooks/recorder/opcodes/rules.h"
 
 #include <algorithm>
 #include <cstring>

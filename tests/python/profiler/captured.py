@@ -47,6 +47,30 @@ path = pathlib.Path(tempfile.mkdtemp()) / "stacks.txt"
 p.export_stacks(str(path), "self_cpu_time_total")
 assert all(line.rpartition(" ")[2].isdigit() for line in path.read_text().splitlines())
 
+# Parts that are marked inside of what is captured: seen while a profile runs, before and behind it nothing is missed.
+
+
+def marked(x):
+    with record_function("outer"):
+        y = net(x)
+        with record_function("inner"):
+            return y.sum() * 2
+
+
+def count_marked():
+    with profile() as p:
+        for _ in range(12):
+            marked(x)
+    return [(a.key, a.count) for a in p.key_averages() if a.key in ("outer", "inner")]
+
+
+for _ in range(20):
+    wanted = marked(x)
+assert count_marked() == [("outer", 12), ("inner", 12)], count_marked()
+for _ in range(20):
+    assert marked(x).equal(wanted)
+assert count_marked() == [("outer", 12), ("inner", 12)]
+
 # Profiles inside of each other see what runs while they do, of the inner one the parts outside of it are unknown.
 with profile() as outer:
     with record_function("around"):
@@ -64,4 +88,4 @@ assert all(e.name != "early" for e in p.events())
 before = len(p.events())
 train_step()
 assert len(p.events()) == before
-print("20 passed")
+print("23 passed")
