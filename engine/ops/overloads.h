@@ -3,6 +3,7 @@
 // Rules of the binding that hold for every name, listed here or not:
 //  - parameter `self` may be passed as `input`, `dim` as `axis`, `keepdim` as `keepdims`;
 //  - an int is accepted for int[] and int[1], a bool never for an int; int[2] wants one int or two;
+//  - int[] *size is a list, or the last arguments of a method or a factory: x.permute(1, 0), but permute(x, (1, 0));
 //  - a function of terra.nn.functional whose op has kInPlace takes a further last parameter `inplace`;
 //  - an op without result names returns its first result only (the others are for its gradient), Tensor[] is a tuple;
 //  - an op with kInPlace has the method name_, also where neither kFunction nor kMethod is set;
@@ -34,6 +35,7 @@ inline constexpr Overload kOverloads[] = {
     {"clip", kFunction | kMethod, {"clamp", "clamp_tensor"}},
     {"conv2d", kFunction | kFunctional, {"conv2d_batched"}},
     {"conv3d", kFunction | kFunctional, {"conv3d_batched"}},
+    {"copy_", kMethod, {"copy", "fill"}},
     {"cumprod", kFunction | kMethod, {"cumprod", "cumprod_dtype"}},
     {"cumsum", kFunction | kMethod, {"cumsum", "cumsum_dtype"}},
     {"cumulative_trapezoid", kFunction, {"cumulative_trapezoid", "cumulative_trapezoid_x"}},

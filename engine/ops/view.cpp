@@ -494,7 +494,7 @@ const Op t{{.name = "t",
             .samples = {{"randn(2, 3)"}, {"randn(3)"}}}};
 const Op squeeze{
     {.name = "squeeze",
-     .signature = "(Tensor self, int[1]? dim=None) -> Tensor",
+     .signature = "(Tensor self, int[1]? *dim=None) -> Tensor",
      .doc = "The view without its dimensions of size 1, or without those of them that are in dim.",
      .example = "terra.ones(2, 1, 3).squeeze(1).shape",
      .flags = kViewVisible,

@@ -2,6 +2,7 @@
 
 import _terra_C as C
 
+from ._overridable import offered
 from ._typename import typename  # noqa: F401
 
 
@@ -10,7 +11,7 @@ def _method(name):
         return getattr(input, name)()
 
     ask.__name__ = ask.__qualname__ = name
-    return ask
+    return offered(ask, __package__)
 
 
 is_complex, is_conj, is_inference, is_neg, is_signed = map(

@@ -9,6 +9,7 @@
 #include "interpreter_hooks/bindings/autograd/gradient_hooks.h"
 #include "interpreter_hooks/bindings/autograd/node_object.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
+#include "interpreter_hooks/bindings/objects/types.h"
 #include "interpreter_hooks/bindings/tensor/construction.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
@@ -49,6 +50,7 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
 }
 
 Object requires_grad_(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  check_arguments("requires_grad_", count, names, 1, "requires_grad");
   const bool given = count > 0 || (names && PyTuple_GET_SIZE(names) > 0);
   if (given && !PyBool_Check(args[0]))
     raise(PyExc_TypeError, "requires_grad_(): argument 'requires_grad'%s must be bool, not %s",

@@ -23,17 +23,11 @@ bool is_sequence(Borrowed value) { return PyTuple_Check(value) || PyList_Check(v
 constexpr struct {
   const char* given;
   const char* meant;
-} other_names[] = {{"input", "self"},
-                   {"axis", "dim"},
-                   {"keepdims", "keepdim"},
-                   {"x", "self"},
-                   {"x2", "other"},
-                   {"vec", "other"},
-                   {"mat2", "other"},
-                   {"tensor", "other"},
-                   {"dims", "dim"},
-                   {"tensor", "self"},
-                   {"split_size", "split_size_or_sections"}};
+} other_names[] = {{"input", "self"},       {"axis", "dim"},
+                   {"keepdims", "keepdim"}, {"x", "self"},
+                   {"x2", "other"},         {"vec", "other"},
+                   {"mat2", "other"},       {"tensor", "other"},
+                   {"tensor", "self"},      {"split_size", "split_size_or_sections"}};
 
 }  // namespace
 
@@ -99,7 +93,7 @@ struct Converters {
   }
   static bool real(Arguments& a, const Param&, Borrowed v, Arg& out) {
     Scalar s;
-    if (a.is_no_number(v) || PyBool_Check(v) || !to_scalar(v, s) || s.is_complex()) return false;
+    if (a.is_no_number(v) || !to_scalar(v, s) || s.is_complex()) return false;
     out = Arg(s.to_double());
     return true;
   }
@@ -126,7 +120,7 @@ struct Converters {
              to_string(out.ints()));
       if (given != 1 || n == 1) return true;
       single = out.ints()[0];
-    } else if (a.is_no_number(v) || !to_int(v, single)) {
+    } else if ((p.varargs && p.list_length == 0) || a.is_no_number(v) || !to_int(v, single)) {
       return false;
     }
     int64_t* to = a.space(n);
@@ -254,7 +248,7 @@ void Arguments::take_varargs(size_t i, PyObject* const* values, size_t count) {
 
 bool Arguments::take_extra(Borrowed name, Borrowed value) {
   const auto is = [name](const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; };
-  if (is("out")) {
+  if (is("out") && !as_method_) {
     if (value != Py_None) out = value;
     return true;
   }
@@ -309,10 +303,6 @@ void Arguments::take_defaults(size_t first) {
       args_[i] = params[i].default_value;
       continue;
     }
-    if (params[i].varargs) {  // zeros(): a 0-d tensor
-      args_[i] = Arg(std::span<const int64_t>());
-      continue;
-    }
     const char* name = i == 0 && params[i].name == "self" ? "input" : params[i].name.c_str();
     missing += (count++ ? ", \"" : "\"") + std::string(name) + "\"";
   }
@@ -339,24 +329,25 @@ void Arguments::take_device() {
   }
 }
 
+void Arguments::too_many(size_t count) const {
+  if (!name_) throw Mismatch{};
+  const size_t self = as_method_ ? 1 : 0, most = parameters_.positional - self, given = count - self;
+  raise(PyExc_TypeError, "%s() takes %zu positional argument%s but %zu %s given", name_, most, most == 1 ? "" : "s",
+        given, given == 1 ? "was" : "were");
+}
+
 void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords) {
   positional_ = {values, count};
   count_ = parameters_.names.size();
   size_t given = 0;
-  const size_t plain = parameters_.varargs >= 0 ? static_cast<size_t>(parameters_.varargs) : parameters_.positional;
+  // x.permute(1, 0) and zeros(2, 3), but permute(x, (1, 0)).
+  const bool spreads = parameters_.varargs == 0 || (parameters_.varargs > 0 && as_method_);
+  const size_t plain = spreads ? static_cast<size_t>(parameters_.varargs) : parameters_.positional;
+  if (!spreads && count > plain) too_many(count);
   for (; given < count && given < plain; ++given) set(given, values[given], given + 1);
   size_t unset = given;
   for (size_t i = unset; i < count_; ++i) sources_[i] = nullptr;
-  if (given < count) {
-    if (parameters_.varargs < 0) {
-      if (!name_) throw Mismatch{};
-      const size_t self = as_method_ ? 1 : 0;
-      raise(PyExc_TypeError, "%s() takes %zu positional argument%s but %zu %s given", name_,
-            parameters_.positional - self, parameters_.positional - self == 1 ? "" : "s", count - self,
-            count - self == 1 ? "was" : "were");
-    }
-    take_varargs(plain, values + given, count - given);
-  }
+  if (given < count) take_varargs(plain, values + given, count - given);
   if (keywords) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i)
       take_keyword(PyTuple_GET_ITEM(keywords, i), values[count + i]);

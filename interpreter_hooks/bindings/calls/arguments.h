@@ -60,6 +60,7 @@ class Arguments {
   void set(size_t param, Borrowed value, size_t position);
   bool convert(size_t param, Borrowed value);
   void take_keyword(Borrowed name, Borrowed value);
+  [[noreturn]] void too_many(size_t count) const;
   bool take_extra(Borrowed name, Borrowed value);
   void take_varargs(size_t param, PyObject* const* values, size_t count);
   void take_defaults(size_t given);

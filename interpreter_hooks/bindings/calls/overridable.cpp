@@ -40,11 +40,35 @@ PyTypeObject* overridable_type = nullptr;
 
 Borrowed function_of(Borrowed self) { return reinterpret_cast<Overridable*>(self)->function; }
 
+/// A call of the function has raised: an error in its arguments is that of the call (terra/_declared.py).
+PyObject* failed(Borrowed function, PyObject* const* values, size_t count, PyObject* keywords) noexcept {
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || !PyFunction_Check(function)) return nullptr;
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  try {
+    const Object module = owned(PyImport_ImportModule("terra._declared"));
+    const Object complain = owned(PyObject_GetAttrString(module.get(), "complain"));
+    const Object args = owned(PyTuple_New(static_cast<Py_ssize_t>(count))), named = owned(PyDict_New());
+    for (size_t i = 0; i < count; ++i) PyTuple_SET_ITEM(args.get(), i, Py_NewRef(values[i]));
+    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+      succeeded(PyDict_SetItem(named.get(), PyTuple_GET_ITEM(keywords, i), values[count + static_cast<size_t>(i)]));
+    owned(PyObject_CallFunctionObjArgs(complain.get(), function, args.get(), named.get(), nullptr));
+  } catch (...) {
+    translate_exception();
+    for (PyObject* gone : {type, value, traceback}) Py_XDECREF(gone);
+    return nullptr;
+  }
+  PyErr_Restore(type, value, traceback);
+  return nullptr;
+}
+
 PyObject* call(PyObject* self, PyObject* const* values, size_t nargsf, PyObject* keywords) noexcept {
   const auto count = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
   const size_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
-  if (!may_be_overridden(values, all)) [[likely]]
-    return PyObject_Vectorcall(function_of(self), values, nargsf, keywords);
+  if (!may_be_overridden(values, all)) [[likely]] {
+    PyObject* const result = PyObject_Vectorcall(function_of(self), values, nargsf, keywords);
+    return result ? result : failed(function_of(self), values, count, keywords);
+  }
   try {
     const auto run = [&] { return PyObject_Vectorcall(function_of(self), values, count, keywords); };
     return offered(self, values, count, keywords, Told::Overriding, all, run).release();

@@ -35,4 +35,13 @@ Borrowed keyword(PyObject* const* args, Py_ssize_t positional, Borrowed names, c
   return nullptr;
 }
 
+void check_arguments(const char* function, Py_ssize_t positional, Borrowed names, Py_ssize_t most, const char* name) {
+  if (positional > most)
+    raise(PyExc_TypeError, "%s() takes %s positional arguments but %zd %s given", function,
+          most > 0 ? "from 0 to 1" : "0", positional, positional == 1 ? "was" : "were");
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) != 0)
+      raise(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function, PyTuple_GET_ITEM(names, i));
+}
+
 }  // namespace terra::hooks

@@ -20,5 +20,8 @@ PyTypeObject* create_type(PyType_Spec& spec, PyTypeObject* base = nullptr);
 
 /// Keyword arguments of a vectorcall, one at a time: the value passed under `name`, or null. Borrowed.
 Borrowed keyword(PyObject* const* args, Py_ssize_t positional, Borrowed names, const char* name);
+/// Throws TypeError where a vectorcall of `function` has more than `most` positional arguments, at most one, or another
+/// keyword than `name`.
+void check_arguments(const char* function, Py_ssize_t positional, Borrowed names, Py_ssize_t most, const char* name);
 
 }  // namespace terra::hooks

@@ -76,6 +76,7 @@ Object reader(PyObject* self, PyObject*) {
 /// size() and stride(): everything, or one dimension.
 Object dimensions(PyObject* self, const Dims& dims, const char* name, PyObject* const* args, Py_ssize_t count,
                   PyObject* names, PyObject* (*all)(std::span<const int64_t>)) {
+  check_arguments(name, count, names, 1, "dim");
   Borrowed which = count > 0 ? args[0] : names ? args[0] : nullptr;
   if (!which || which == Py_None) return told(self, name, owned(all(dims)));
   int64_t dim = 0;
