@@ -127,6 +127,7 @@ void isreal_of(Composition& c) {
 }
 void adjoint_of(Composition& c) {
   const Tensor x = c.tensor(0);
+  if (x.rank() == 0) return c.result(conj(x));
   check(x.rank() >= 2, "tensor.adjoint() is only supported on matrices or batches of matrices. Got {}-D tensor.",
         x.rank());
   c.result(conj(transpose(x, -2, -1)));

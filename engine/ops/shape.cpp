@@ -239,7 +239,7 @@ void repeat_interleave_tensor_of(Composition& c) {
 void repeat_interleave_counts_of(Composition& c) {
   const Tensor repeats = c.tensor(0);
   check(repeats.rank() == 1, "repeat_interleave only accept 1D vector as repeat");
-  check_kind(repeats.dtype() == DType::I64 || repeats.dtype() == DType::I32, ErrorKind::NotImplementedError,
+  check_kind(is_integral(repeats.dtype(), false), ErrorKind::NotImplementedError,
              "\"repeat_interleave_cpu\" not implemented for '{}'", scalar_type_name(repeats.dtype()));
   const Tensor index = repeat_index(repeats);
   check(!c.has(1) || c.integer(1) == index.numel(), "allocated size does not match required size");

@@ -435,11 +435,19 @@ def alias_copy(input, *, out=None):
 
 
 for _name in (
-    "as_strided", "detach", "diagonal", "expand", "permute", "select", "slice", "split",
+    "as_strided", "detach", "diagonal", "expand", "permute", "select", "split",
     "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
     "view_as_complex", "view_as_real",
 ):  # fmt: skip
     globals()[_name + "_copy"] = _copying(_name)
+
+
+def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
+    """A copy of every step-th index of dim from start to end."""
+    input.size(dim)  # refuses what is no dimension
+    index = [slice(None)] * input.dim()
+    index[dim] = slice(start, end, step)
+    return _into(out, input[tuple(index)].clone())
 
 
 def narrow_copy(input, dim, start, length, *, out=None):

@@ -5,6 +5,7 @@ that are written in Python here; and what looks wrong and isn't."""
 
 import pathlib
 import sys
+import warnings
 
 import numpy as np
 import torch
@@ -13,7 +14,15 @@ import torch.nn.functional as F
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import _oracle  # noqa: E402
 
+warnings.simplefilter("ignore")
 f, wide, many = torch.ones(2, 3), torch.ones(1, 2, 1, 3), torch.tensor([1, 2], dtype=torch.uint8)
+
+
+
+def drawn(layer, *sizes):
+    torch.manual_seed(0)
+    return layer(torch.ones(sizes))
+
 
 EXPRESSIONS = """
 torch.adaptive_avg_pool1d(object, f) | torch.avg_pool1d(f, f) | torch.pdist([f], 2) | torch.fft.fft(f, 'abc')
@@ -33,6 +42,8 @@ torch.slice_copy(f, 1, 0, 2) | torch.slice_copy(f, 2) | torch.slice_copy(wide, -
 f.requires_grad_(True, k=1) | torch.numel(3) | torch.kron(f, f) | torch.unsqueeze(f, axis=0) | f.sum(axis=1, keepdims=True)
 wide.squeeze(0, 2).shape | wide.squeeze((0, 2)).shape | wide.squeeze().shape | wide.squeeze(2).shape | wide.squeeze(dim=2).shape | torch.squeeze(wide, 2).shape
 torch.squeeze(wide, dim=-2).shape | wide.clone().squeeze_(0).shape | wide.clone().squeeze_().shape | wide.squeeze(0, 0) | wide.squeeze(5)
+drawn(torch.nn.Dropout1d(torch.tensor(0.5)), 2, 3, 2) | drawn(torch.nn.Dropout2d(torch.tensor(0.5)), 2, 3, 2, 2) | drawn(torch.nn.Dropout3d(0.5), 4, 3, 2)
+drawn(torch.nn.FeatureAlphaDropout(torch.tensor(0.5)), 4, 3, 2) | drawn(torch.nn.AlphaDropout(torch.tensor(0.5)), 4, 3) | drawn(torch.nn.Dropout3d(), 2, 3)
 F.multilabel_soft_margin_loss(torch.tensor([0.5, -1.5, 2.0]), torch.tensor([[0, 1, 2], [2, 1, 0]]))
 """
 items = []

@@ -38,6 +38,7 @@ def _feature_dropout(input, p, training, inplace):
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if not training or p == 0:
         return input
+    p = float(p)  # a tensor would be asked element by element
     noise = _per_channel(C.zeros, input) if p == 1 else _per_channel(C.empty, input).bernoulli_(1 - p).div_(1 - p)
     return input.mul_(noise) if inplace else input * noise
 
@@ -83,7 +84,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 def dropout3d(input, p=0.5, training=True, inplace=False):
     if input.dim() not in (4, 5):
         _warn_of_rank("dropout3d", input, 3, (4, 5))
-    if input.dim() == 4:
+    if input.dim() != 5:
         return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)
 
@@ -96,6 +97,7 @@ def _alpha(input, p, training, inplace, fresh):
         return input
     if p == 1:
         return input.mul_(0) if inplace else input * 0
+    p = float(p)
     keep = fresh().bernoulli_(1 - p)
     scale = 1.0 / ((ALPHA * ALPHA * p + 1) * (1 - p)) ** 0.5
     result = input * (keep * scale) + ((1 - keep) * (ALPHA * scale) - ALPHA * scale * p)

@@ -28,7 +28,8 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
         reduction = old_reduction(size_average, reduce)
     loss = -(target * records.logsigmoid(input) + (1 - target) * records.logsigmoid(-input))
     loss = loss if weight is None else loss * weight
-    return reduced(loss.mean(-1), reduction)
+    classes = input.dim() - 1  # where the target has more dimensions, not its last one
+    return reduced(loss.sum(classes) / input.size(classes), reduction)
 
 
 def _scores(input, target):
