@@ -139,7 +139,7 @@ class Pass {
     count_consumers(roots);
     const bool apart = (create_graph_ ? FoldedNode::alive : PartedNodes::alive) > 0 && comes_apart(roots);
     const WholePass whole(PartedNodes::alive > 0 && !apart);
-    if (selective_) mark_wanted();
+    if (selective_) mark_wanted(roots);
     for (size_t i = 0; i < roots.size(); ++i) deliver(roots[i], grads[i]);
     for (const Edge& root : roots)
       if (Waiting& w = waiting_[root.node.get()]; w.missing == 0) enqueue(root.node.get(), w);
@@ -211,22 +211,44 @@ class Pass {
     return is_wanted(e.node->edges[e.index]);
   }
 
-  void mark_wanted() {
+  void mark_wanted(const std::vector<Edge>& roots) {
     std::unordered_set<const Node*> targets;
     for (const Edge& e : captures_) targets.insert(e.node.get());
     for (const auto& [node, w] : waiting_)
       if (const auto* folded = FoldedNode::alive > 0 ? dynamic_cast<const FoldedNode*>(node) : nullptr)
         if (folded->is_replaced()) replaced_.insert(node);
-    std::vector<Node*> by_age;
-    for (const auto& [node, w] : waiting_) by_age.push_back(node);
-    std::sort(by_age.begin(), by_age.end(), [](Node* a, Node* b) { return a->sequence < b->sequence; });
-    // A node is older than its consumers except for leaves' AccumulateGrad, which have no edges: visit those first.
-    std::stable_partition(by_age.begin(), by_age.end(), [](Node* n) { return n->edges.empty(); });
-    for (Node* node : by_age) {
+    for (Node* node : operands_first(roots)) {
       bool wanted = targets.count(node) > 0;
       for (const Edge& e : node->edges) wanted |= is_wanted(e);
       waiting_[node].wanted = wanted;
     }
+  }
+
+  /// The nodes of the pass, each behind those that its edges lead to. Their age doesn't say that: a node that stands
+  /// for calls may have taken some since others began to use what it makes.
+  std::vector<Node*> operands_first(const std::vector<Edge>& roots) const {
+    struct Visit {
+      Node* node;
+      size_t next;  // edge
+    };
+    std::vector<Node*> order;
+    std::vector<Visit> path;
+    std::unordered_set<const Node*> met;
+    const auto meet = [&](Node* node) {
+      if (node && waiting_.count(node) && met.insert(node).second) path.push_back({node, 0});
+    };
+    for (const Edge& root : roots) {
+      for (meet(root.node.get()); !path.empty();) {
+        auto& [node, next] = path.back();
+        if (next < node->edges.size()) {
+          meet(node->edges[next++].node.get());
+        } else {
+          order.push_back(node);
+          path.pop_back();
+        }
+      }
+    }
+    return order;
   }
 
   /// Whether what the pass computes is a tensor of its own, without a history.
