@@ -3,37 +3,30 @@
 #include <numeric>
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/node.h"
 
 namespace terra::recursive {
 namespace {
 
-Tensor with_history(const Tensor& t, const autograd::Edge& edge) {
+Tensor with_history(const Tensor& t, const autograd::Edge& history) {
+  if (!history.node) return t;
   const Tensor made = t.alias();
-  autograd::set_history(made, edge.node, edge.index);
+  autograd::set_history(made, history.node, history.index);
   return made;
 }
 
 }  // namespace
 
-void CallDag::External::keep_history() {
-  if (!autograd::is_leaf(tensor))
-    tensor = with_history(given, autograd::history(tensor));
-  else if (!tensor.requires_grad())
-    tensor = given;
+void CallDag::External::let_go() {
+  if (!dynamic_cast<const autograd::AccumulateGrad*>(history.node.get())) tensor = given;
 }
 
-Tensor CallDag::External::on_tape() const {
-  if (!tensor.requires_grad()) return given;
-  const bool has_it = tensor->storage == given->storage && tensor->offset == given->offset &&
-                      tensor.sizes() == given.sizes() && tensor.strides() == given.strides();
-  return has_it ? tensor : with_history(given, autograd::gradient_edge(tensor));
-}
+Tensor CallDag::External::on_tape() const { return with_history(given, history); }
 
 Tensor CallDag::External::on_tape(const Ref<Storage>& bytes) const {
   const Ref<Storage> own = Storage::apart(bytes);
   while (own->version() < version) own->bump_version();
-  const Tensor made = Tensor::view_of(own, given.dtype(), given.sizes(), given.strides(), given->offset);
-  return tensor.requires_grad() ? with_history(made, autograd::gradient_edge(tensor)) : made;
+  return with_history(Tensor::view_of(own, given.dtype(), given.sizes(), given.strides(), given->offset), history);
 }
 
 CallDag::Uses CallDag::uses() const {

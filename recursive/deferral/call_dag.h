@@ -40,20 +40,21 @@ struct CallDag {
     explicit External(const Tensor& t)
         : tensor(t), given(t.alias()), version(t->version()), writes(t->storage->writes()) {}
 
-    Tensor tensor;  ///< with its history
-    Tensor given;   ///< without
+    Tensor tensor;  ///< itself, until the calls run; then only a leaf
+    Tensor given;   ///< without a history
     uint32_t version;
     uint32_t writes;
-    bool wants_gradient = false;
+    /// Where its gradient goes, if a call wants one: also when it no longer requires any (requires_grad_, detach_).
+    autograd::Edge history;
 
+    bool wants_gradient() const { return history.node.get() != nullptr; }
     /// By writes of any kind, also those that count no version (x.data).
     bool is_written() const { return given->storage->writes() != writes; }
     /// A leaf has other memory since (w.data = other).
     bool is_moved() const { return tensor->storage != given->storage; }
-    /// The history that it has now stays, whatever is written to the tensor; which may come to be computed from results
-    /// of the calls, and would keep them alive.
-    void keep_history();
-    /// What the calls got, with the history that it has.
+    /// Of what isn't a leaf: it may come to be computed from results of the calls, and would keep them alive.
+    void let_go();
+    /// What the calls got, with its history.
     Tensor on_tape() const;
     /// The same of other memory: `bytes` as many as there were. It counts as many versions as the tensor had then.
     Tensor on_tape(const Ref<Storage>& bytes) const;

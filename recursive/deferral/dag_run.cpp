@@ -428,7 +428,7 @@ void DagRun::collect(uint32_t kind, std::vector<Tensor>& gradients) {
     if (in.kind != JointInput::Kind::Argument && in.kind != JointInput::Kind::Feed) continue;
     for (uint32_t c : of.calls) {
       const uint32_t tensor = dag_.operand(dag_.calls[c], in.index).tensor;
-      if (tensor == kNone || !dag_.tensors[tensor].wants_gradient) continue;
+      if (tensor == kNone || !dag_.tensors[tensor].wants_gradient()) continue;
       const Tensor& like = dag_.tensors[tensor].given;
       const char* const row = gradient_row(c, in.index);
       if (!row) continue;
@@ -454,7 +454,7 @@ void DagRun::collect_look_up(uint32_t kind, const JointOutput& looked_up, std::v
   std::map<uint32_t, std::vector<uint32_t>> calls;  // by table
   for (uint32_t c : dag_.kinds[kind].calls) {
     const uint32_t table = dag_.operand(dag_.calls[c], s.joint.inputs[of.table].index).tensor;
-    if (table != kNone && dag_.tensors[table].wants_gradient && reaches_look_up(dag_.calls[c], looked_up))
+    if (table != kNone && dag_.tensors[table].wants_gradient() && reaches_look_up(dag_.calls[c], looked_up))
       calls[table].push_back(c);
   }
   const graph::ValueMeta &row = s.joint.graph.meta(rows), &place = s.joint.graph.meta(places);

@@ -130,12 +130,14 @@ void DeferredCalls::let_go() {
 }
 
 void DeferredCalls::add_edge(uint32_t tensor) {
-  if (std::exchange(dag_.tensors[tensor].wants_gradient, true)) return;
+  CallDag::External& from = dag_.tensors[tensor];
+  if (from.wants_gradient()) return;
+  from.history = autograd::gradient_edge(from.tensor);
   if (!node_) {
     node_ = new DeferredNode(shared_from_this());
     new_node_ = Ref<autograd::Node>(node_);
   }
-  node_->add_edge(tensor, dag_.tensors[tensor].tensor);
+  node_->add_edge(tensor, from.history);
 }
 
 uint32_t DeferredCalls::kind_of(const std::shared_ptr<DeferredGraph>& graph) {
@@ -178,7 +180,7 @@ void DeferredCalls::run_now() {
   } catch (...) {
     failed_ = std::current_exception();
   }
-  for (CallDag::External& t : dag_.tensors) t.keep_history();
+  for (CallDag::External& t : dag_.tensors) t.let_go();
   made_.clear();
   node_ = nullptr;
   new_node_.reset();

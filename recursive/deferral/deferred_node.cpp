@@ -30,9 +30,9 @@ DeferredNode::~DeferredNode() {
   if (calls_->node_ == this) calls_->node_ = nullptr;
 }
 
-void DeferredNode::add_edge(uint32_t tensor, const Tensor& from) {
+void DeferredNode::add_edge(uint32_t tensor, const autograd::Edge& to) {
   tensors_.push_back(tensor);
-  edges.push_back(autograd::gradient_edge(from));
+  edges.push_back(to);
   take_places();
 }
 

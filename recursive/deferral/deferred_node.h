@@ -25,8 +25,8 @@ class DeferredNode final : public autograd::FoldedNode {
 
   /// The calls have been played op by op: that history takes the node's place. `memory`: of DeferredCalls::play.
   void unfold(std::vector<Tensor> made, const StandIns& memory);
-  /// Of a tensor from outside that requires grad, in the order of the dag's tensors.
-  void add_edge(uint32_t tensor, const Tensor& from);
+  /// Where the gradient of a tensor from outside goes.
+  void add_edge(uint32_t tensor, const autograd::Edge& to);
 
  private:
   /// A pass through the node: by result, whether it has brought a gradient; by edge, whether it has asked for one.
