@@ -44,6 +44,7 @@ class ProgramTracer final : public hooks::OpObserver {
   void on_function(const void*, const char*, std::span<PyObject* const>, std::span<PyObject* const>, bool) override {}
   void on_hook(PyObject*, const void*, bool, PyObject*) override {}
   void on_retain_grad(PyObject*) override {}
+  void on_history_read(PyObject*) override {}
   void on_callback(const void*, std::span<PyObject* const>, PyObject*) override {}
   void on_callback_done(const void*, std::span<PyObject* const>) override {}
   void on_requires_grad(PyObject*, bool) override {}

@@ -28,6 +28,10 @@ std::span<PyObject* const> list_items(Borrowed list) {
   return {reinterpret_cast<PyListObject*>(list)->ob_item, static_cast<size_t>(PyList_GET_SIZE(list))};
 }
 
+void report_history_of(PyObject* tensor) {
+  if (OpObserver* observer = op_observer()) observer->on_history_read(tensor);
+}
+
 Tensor tensor_or_none(Borrowed object) { return object == Py_None ? Tensor() : tensor_of(object); }
 
 /// Backward runs on the thread that called it, which holds the lock.
@@ -136,6 +140,7 @@ Object leaves_of(PyObject*, PyObject* tensors) {
   };
   std::vector<autograd::Edge> roots;  // leaves don't keep their nodes
   for (PyObject* tensor : list_items(tensors)) {
+    report_history_of(tensor);
     if (!tensor_of(tensor).requires_grad()) continue;
     roots.push_back(autograd::gradient_edge(tensor_of(tensor)));
     meet(roots.back().node.get());
@@ -162,6 +167,7 @@ Object tape_of(PyObject*, PyObject* tensors) {
   std::vector<autograd::Node*> nodes;
   std::unordered_set<autograd::Node*> seen;
   for (PyObject* tensor : list_items(tensors)) {
+    report_history_of(tensor);
     autograd::Node* const history = autograd::history(tensor_of(tensor)).node.get();
     if (history && text.empty()) text = history->name();
     autograd::each_node(history, [&](autograd::Node& node) {

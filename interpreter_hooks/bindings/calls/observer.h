@@ -65,6 +65,8 @@ class OpObserver {
   /// first.
   virtual void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) = 0;
   virtual void on_retain_grad(PyObject* tensor) = 0;
+  /// What the history of a tensor leads to was read into Python.
+  virtual void on_history_read(PyObject* tensor) = 0;
   /// tensor.data was read; is about to be assigned.
   virtual void on_data(PyObject* tensor, PyObject* data) = 0;
   virtual void on_data_write(PyObject* tensor, PyObject* data) = 0;

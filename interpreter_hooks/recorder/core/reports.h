@@ -53,6 +53,9 @@ class Reports final : public hooks::OpObserver {
   void on_retain_grad(PyObject* tensor) override {
     hand_on([&] { to_.on_retain_grad(tensor); });
   }
+  void on_history_read(PyObject* tensor) override {
+    hand_on([&] { to_.on_history_read(tensor); });
+  }
   void on_data(PyObject* tensor, PyObject* data) override {
     hand_on([&] { to_.on_data(tensor, data); });
   }

@@ -42,6 +42,7 @@ TraceBuilder::~TraceBuilder() { detach(); }
 
 void TraceBuilder::begin() {
   mode_ = engine_mode();
+  first_node_ = autograd::reserve_sequence();
   trace_.modes = gradient_modes();
   trace_.name = utf8_of(r_.root().code->co_qualname);
   before_ = hooks::op_observer();

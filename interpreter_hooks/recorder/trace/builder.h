@@ -79,6 +79,7 @@ class TraceBuilder final : public hooks::OpObserver {
   void on_history(PyObject* tensor, const void* node, unsigned index, PyObject* result) override;
   void on_hook(PyObject* tensor, const void* hooks, bool first, PyObject* handle) override;
   void on_retain_grad(PyObject* tensor) override;
+  void on_history_read(PyObject* tensor) override;
   void on_data(PyObject* tensor, PyObject* data) override;
   void on_data_write(PyObject* tensor, PyObject* data) override;
   void on_callback(const void* owner, std::span<PyObject* const> gradients, PyObject* node) override;
@@ -181,7 +182,7 @@ class TraceBuilder final : public hooks::OpObserver {
   bool links_ = false;  ///< functions and hooks have been met whose gradients come after the frame
   /// What an effect of the frame will have changed: the graph may not use it from there on. With the reason.
   std::unordered_map<graph::TraceId, const char*> closed_;
-  bool leaf_was_moved_ = false;  ///< its data was assigned in the frame
+  bool leaf_was_moved_ = false;                         ///< its data was assigned in the frame
   std::unordered_set<graph::TraceId> without_history_;  ///< what has one outside, and none in the trace
 
   /// By storage from outside: a tensor that views it, and its version when the frame began.
@@ -204,7 +205,8 @@ class TraceBuilder final : public hooks::OpObserver {
   std::vector<Used> used_;                                      ///< of an index, whose parts are several calls
   bool index_open_ = false;
   size_t worth_ = 0;
-  uint64_t mode_ = 0;  ///< engine_mode() when the frame began
+  uint64_t mode_ = 0;        ///< engine_mode() when the frame began
+  uint64_t first_node_ = 0;  ///< nodes of the tape with smaller numbers were there by then
   bool mode_guarded_ = false;
 };
 

@@ -1,4 +1,6 @@
 // What a frame does with gradients: .grad, requires_grad, backward(), autograd.grad().
+#include "engine/autograd/autograd.h"
+#include "engine/autograd/walk.h"
 #include "graph/trace/ids.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
@@ -117,6 +119,18 @@ bool TraceBuilder::has_history_outside() {
     return true;
   }
   return false;
+}
+
+/// It is the same each time if all of it was made inside, from leaves.
+void TraceBuilder::on_history_read(PyObject* tensor) {
+  if (!listening()) return;
+  bool outside = false;
+  const autograd::Edge history = autograd::history(hooks::tensor_of(tensor));
+  autograd::each_node(history.node.get(), [&](const autograd::Node& node) {
+    const bool is_of_leaf = dynamic_cast<const autograd::AccumulateGrad*>(&node) != nullptr;
+    outside = outside || (!is_of_leaf && node.sequence < first_node_);
+  });
+  if (outside) r_.stop(Reason::GradientState, "what a history leads to that was made outside");
 }
 
 void TraceBuilder::on_backward(const hooks::BackwardReport& report) {
