@@ -7,6 +7,7 @@
 #include "engine/ops/call.h"
 #include "graph/cache/pair_node.h"
 #include "graph/cache/rounding.h"
+#include "graph/gradient/undefined.h"
 
 namespace terra::graph {
 namespace {
@@ -148,6 +149,9 @@ bool PairBatch::run(std::span<const Row> rows, Made& made) {
   pair_batch_counts.runs += rows.size();
   ++pair_batch_counts.batches;
   const std::vector<Tensor> found = graph.graph->run(inputs, static_cast<int64_t>(rows.size()));
+  const bool any_undefined =
+      std::find(shared.undefined.begin(), shared.undefined.end(), true) != shared.undefined.end();
+  if (any_undefined && !are_finite(found)) return false;
   const size_t products = made.products.size();
   hand_out(*graph.graph, found, rows, made);
   if (!checks_batches || !is_check_due(++graph.runs) ||

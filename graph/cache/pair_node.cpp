@@ -16,6 +16,7 @@
 #include "graph/cache/pair.h"
 #include "graph/cache/run.h"
 #include "graph/gradient/fold.h"
+#include "graph/gradient/undefined.h"
 #include "graph/trace/elements.h"
 #include "kernels/abi/exact_mode.h"
 
@@ -193,6 +194,7 @@ std::vector<Tensor> PairNode::apply(const std::vector<Tensor>& grads) {
     if (given[k]) tangents[roots()[k]] = compact(grads[k]);
   Runner::Made made;
   if (!run_backward(backward, given, tangents, made)) return apply_again(grads, given);
+  if (given != choice_ && !are_finite(made.tensors)) return apply_again(grads, given);
   const std::vector<uint32_t> edge_of = edges_of(backward.program().gradients);
   for (size_t j = 0; j < edge_of.size(); ++j) out[edge_of[j]] = std::move(made.tensors[j]);
   if (spoils_gradients()) [[unlikely]]

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/ops/call.h"
+#include "engine/tensor/transfer.h"
 #include "graph/gradient/partition.h"
 #include "graph/passes/drop_dead_code.h"
 
@@ -123,6 +125,13 @@ Program where_undefined(Program backward, const std::vector<bool>& undefined_inp
     if (!undefined[g.outputs[o]]) add_gradient(made, backward.gradients[o], g.outputs[o]);
   drop_dead_code(made.graph);
   return made;
+}
+
+bool are_finite(std::span<const Tensor> gradients) {
+  static const Op *isfinite = find_op("isfinite"), *all = find_op("all");
+  const GradMode off(false);
+  return std::all_of(gradients.begin(), gradients.end(),
+                     [](const Tensor& g) { return !g.defined() || *to_host((*all)((*isfinite)(g)))->data_as<bool>(); });
 }
 
 }  // namespace terra::graph

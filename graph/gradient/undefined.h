@@ -3,6 +3,7 @@
 // Zeros in their place would be wrong: 0 * inf is NaN, and an optimizer decays a weight whose gradient is zeros but
 // leaves one alone that has none.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "graph/trace/program.h"
@@ -19,5 +20,8 @@ std::vector<bool> flows_of(const Program& backward);
 /// The backward program for where some of these are undefined, by graph input: without them, and without gradients that
 /// are undefined in turn.
 Program where_undefined(Program backward, const std::vector<bool>& undefined_inputs);
+/// Whether zeros have done no harm among gradients that were made where some were undefined: passes join products of
+/// several, whose other factors they meet there. Others have to be made in another way.
+bool are_finite(std::span<const Tensor> gradients);
 
 }  // namespace terra::graph
