@@ -210,6 +210,8 @@ void TraceBuilder::on_metadata(PyObject* tensor, const char* attribute, PyObject
   if (!take_report()) return;
   Shadow* known = r_.find(tensor);
   if (!known) return r_.stop(Reason::UnknownOrigin, "a tensor");
+  const bool is_of_its_node = !std::strcmp(attribute, "output_nr") || !std::strcmp(attribute, "retains_grad");
+  if (is_of_its_node && !made_inside(tensor, attribute)) return;
   if (known->self.is_fact()) id_of(tensor);  // guards its metadata
   pin_operands({});  // the dimension that size() was asked for, what requires_grad was to become
   if (!std::strcmp(attribute, "_version")) {
