@@ -1,6 +1,7 @@
 #include "interpreter_hooks/verify/gradient_check.h"
 
 #include "engine/autograd/autograd.h"
+#include "engine/autograd/folded_node.h"
 #include "engine/autograd/op_node.h"
 #include "engine/autograd/walk.h"
 #include "engine/errors/errors.h"
@@ -8,6 +9,7 @@
 #include "graph/cache/pair.h"
 #include "recursive/deferral/deferred_node.h"
 
+#include <unordered_map>
 #include <unordered_set>
 
 namespace terra::capture {
@@ -45,9 +47,12 @@ bool is_quiet(const Tape& tape) {
   return true;
 }
 
-/// Inputs that have one node may lie behind each other all the same.
-bool stands_for_many(const autograd::Edge& edge) {
-  return dynamic_cast<const recursive::DeferredNode*>(edge.node.get()) != nullptr;
+/// The node of the run that has made a tensor, which stands for its calls; else null.
+const autograd::Node* run_of(const autograd::Edge& edge) {
+  const autograd::Node* node = edge.node.get();
+  if (node && graph::is_half_of_pair(*node) && !dynamic_cast<const autograd::FoldedNode*>(node))
+    node = node->edges[0].node.get();
+  return dynamic_cast<const autograd::FoldedNode*>(node);
 }
 
 /// Numbers of all sizes between 0.5 and 1.5, the same for every tensor of one shape. Complex ones are two each.
@@ -66,17 +71,26 @@ void fill(const Tensor& tensor) {
 
 void keep_separate_inputs(Tape& real, Tape& copies) {
   std::unordered_set<const autograd::Node*> behind;
+  std::unordered_map<const autograd::Node*, int> made_by;
   for (const Tensor& input : real.inputs) {
     const autograd::Edge edge = autograd::history(input);
     if (!edge.node) continue;
+    const autograd::Node* const run = run_of(edge);
     autograd::each_node(edge.node.get(), [&](autograd::Node& node) {
-      if (&node != edge.node.get()) behind.insert(&node);
+      if (&node != edge.node.get() && &node != run) behind.insert(&node);
     });
+    if (run) ++made_by[run];
   }
+  const auto is_separate = [&](const autograd::Edge& edge) {
+    const autograd::Node* const run = run_of(edge);
+    if (behind.count(edge.node.get())) return false;
+    if (!run) return true;
+    return !behind.count(run) && made_by[run] == 1 && !dynamic_cast<const recursive::DeferredNode*>(run);
+  };
   Tape left_real{real.results, {}}, left_copies{copies.results, {}};
   for (size_t i = 0; i < real.inputs.size(); i++) {
     const autograd::Edge edge = autograd::gradient_edge(real.inputs[i]);
-    if (behind.count(edge.node.get()) || stands_for_many(edge)) continue;
+    if (!is_separate(edge)) continue;
     left_real.inputs.push_back(real.inputs[i]);
     left_copies.inputs.push_back(copies.inputs[i]);
   }

@@ -14,7 +14,8 @@ struct Tape {
 };
 
 /// Leaves out inputs that the histories of other inputs lead to: what arrives there comes not only by way of the
-/// results. `copies` are the same inputs without those histories.
+/// results. Of what one run has made, one thing may lie behind the other. `copies` are the same inputs without those
+/// histories.
 void keep_separate_inputs(Tape& real, Tape& copies);
 
 /// Gradients of the results with respect to the inputs, undefined where none arrives, for gradients of the results that
