@@ -128,6 +128,7 @@ class _Call:
         self.cast = C._autocast_enabled(), C._autocast_dtype()
         self.name = None
         self.kept = None
+        self.materializes = True  # zeros stand for gradients of results that none has come to, and go on to the sources
 
     def remember(self, results, compares):
         """What the first pass says of its results and of what it kept for backward."""
@@ -193,6 +194,7 @@ class CheckpointFunction(Function):
     def forward(ctx, call, results, leaves, *sources):
         ctx.call = call
         ctx._name = call.name
+        ctx.set_materialize_grads(call.materializes)
         ctx.places = [i for i, t in enumerate(results) if t.requires_grad]
         ctx.leaves = leaves
         ctx.save_for_backward(*sources[: len(sources) - len(leaves)])
@@ -269,6 +271,7 @@ def checkpoint(
         return result
     if preserve_rng_state and C.default_generator._is_at(state):
         call.state = None  # nothing was drawn
+    call.materializes = use_reentrant
     if not use_reentrant:
         call.remember(results, determinism_check == "default")
     leaves = [t for t in C._leaves_of(results) if not any([t is known for known in stand_ins])]

@@ -99,4 +99,20 @@ told("sequence", lambda: checkpoint_sequential(net, 2, x).shape)
 told("sequence, unknown", checkpoint_sequential, net, 2, x, use_reentrant=False, foo=1)
 told("names", lambda: (type(plain(x).grad_fn).__name__, C.CheckpointError.__mro__[1].__name__, sorted(C.CheckpointPolicy.__members__)))
 told("a leaf handed through", lambda: checkpoint(lambda a: a, x, use_reentrant=False).requires_grad)
+
+
+def results_of_which_some_are_used(reentrant):
+    a, b, weight = (torch.full((2,), v, requires_grad=True) for v in (1.0, 2.0, 3.0))
+    found = []
+    for used in ((0,), (1,), (2,), (0, 2)):
+        made = checkpoint(lambda p, q: (p * 2, q * 3 * weight, p * q), a * 1, b, use_reentrant=reentrant)
+        sum(made[k].sum() for k in used).backward()
+        for p in (a, b, weight):
+            found.append("None" if p.grad is None else p.grad.tolist())
+            p.grad = None
+    return found
+
+
+told("some results", results_of_which_some_are_used, False)
+told("some results, reentrant", results_of_which_some_are_used, True)
 check(items, __file__)
