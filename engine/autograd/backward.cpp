@@ -202,25 +202,25 @@ class Pass {
     }
   }
 
-  /// Whether what goes along the edge comes to something that was asked for. Nodes of calls that have taken the place
-  /// of one that stands for them get each result's gradient by itself.
+  /// Whether what goes along the edge comes to something that was asked for.
   bool is_wanted(const Edge& e) {
     if (!e.node || !waiting_[e.node.get()].wanted) return false;
-    const auto is_it = [&](const Edge& capture) { return capture.node == e.node && capture.index == e.index; };
-    if (!replaced_.count(e.node.get()) || std::any_of(captures_.begin(), captures_.end(), is_it)) return true;
-    return is_wanted(e.node->edges[e.index]);
+    const auto by_result = wanted_results_.find(e.node.get());
+    return by_result == wanted_results_.end() || by_result->second[e.index];
   }
 
   void mark_wanted(const std::vector<Edge>& roots) {
     std::unordered_set<const Node*> targets;
     for (const Edge& e : captures_) targets.insert(e.node.get());
-    for (const auto& [node, w] : waiting_)
-      if (const auto* folded = FoldedNode::alive > 0 ? dynamic_cast<const FoldedNode*>(node) : nullptr)
-        if (folded->is_replaced()) replaced_.insert(node);
     for (Node* node : operands_first(roots)) {
-      bool wanted = targets.count(node) > 0;
-      for (const Edge& e : node->edges) wanted |= is_wanted(e);
-      waiting_[node].wanted = wanted;
+      std::vector<bool> wanted;
+      for (const Edge& e : node->edges) wanted.push_back(is_wanted(e));
+      waiting_[node].wanted = targets.count(node) > 0 || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
+      const auto* const folded = FoldedNode::alive > 0 ? dynamic_cast<const FoldedNode*>(node) : nullptr;
+      if (!folded) continue;
+      std::vector<bool>& results = wanted_results_[node] = folded->lead_to(wanted);
+      for (const Edge& e : captures_)
+        if (e.node.get() == node) results[e.index] = true;
     }
   }
 
@@ -533,7 +533,8 @@ class Pass {
   const int64_t number_ = next_number();
   bool selective_ = false, stops_ = false, is_first_ = true;
   std::vector<Edge> captures_;
-  std::unordered_set<const Node*> ends_, replaced_;
+  std::unordered_set<const Node*> ends_;
+  std::unordered_map<const Node*, std::vector<bool>> wanted_results_;  // of nodes that stand for calls
   std::vector<Tensor> captured_;
   std::vector<std::vector<Tensor>> addends_;
   WeightProducts products_;

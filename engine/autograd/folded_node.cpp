@@ -20,6 +20,14 @@ void FoldedNode::take_places_of(const FoldedNode& other, uint32_t number, uint32
   sequence = first_place_ + places_ - 2;
 }
 
+std::vector<bool> FoldedNode::lead_to(const std::vector<bool>& edges_wanted) const {
+  if (!replaced_)
+    return std::vector<bool>(results, std::find(edges_wanted.begin(), edges_wanted.end(), true) != edges_wanted.end());
+  std::vector<bool> by_result = edges_wanted;
+  by_result.resize(results);
+  return by_result;
+}
+
 std::vector<Node*> FoldedNode::nodes_behind(const std::vector<Edge>& histories) const {
   std::vector<Node*> nodes;
   std::unordered_set<Node*> known;

@@ -26,6 +26,8 @@ class FoldedNode : public Node {
 
   /// Nodes of calls have taken its place: edge i is the history of result i.
   bool is_replaced() const { return replaced_; }
+  /// By result, whether its gradient comes to one of these edges.
+  virtual std::vector<bool> lead_to(const std::vector<bool>& edges_wanted) const;
 
  protected:
   static constexpr uint64_t kPlaces = uint64_t{1} << 28;

@@ -282,6 +282,17 @@ std::vector<uint32_t> PairNode::turns() const {
   return turns;
 }
 
+std::vector<bool> PairNode::lead_to(const std::vector<bool>& edges_wanted) const {
+  if (is_replaced()) return FoldedNode::lead_to(edges_wanted);
+  std::vector<bool> targets, by_root;
+  for (size_t j = 0; j + 1 < first_edges().size(); ++j) {
+    const auto edge = [&](size_t target) { return edges_wanted.begin() + first_edges()[target]; };
+    targets.push_back(std::find(edge(j), edge(j + 1), true) != edge(j + 1));
+  }
+  for (size_t k = 0; k < results; ++k) by_root.push_back(meet(ways().leads[k], targets));
+  return by_root;
+}
+
 void PairNode::release_saved() {
   const std::vector<bool> spent = spent_after(last_);
   std::erase_if(watched_, [&](const Watched& w) { return spent[w.call]; });

@@ -115,6 +115,7 @@ class PairNode final : public autograd::FoldedNode {
   const TensorMeta* result_meta(uint32_t i) const override { return &root(i).meta; }
   bool expects(uint32_t i) const { return choice_[i] && !unfolded_; }
   std::vector<uint32_t> turns() const override;
+  std::vector<bool> lead_to(const std::vector<bool>& edges_wanted) const override;
   /// Frees for those results that the last backward came from. What others need stays until they can't be used either.
   void release_saved() override;
   bool released() const override { return !unfolded_ && std::find(spent_.begin(), spent_.end(), true) != spent_.end(); }
