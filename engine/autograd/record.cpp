@@ -157,6 +157,24 @@ void record_view(const Op& op, std::span<const Arg> args, const Tensor& base, co
   meta.is_view = true;
 }
 
+void forget_inner_base(const Tensor& result, std::span<const Arg> args) {
+  Meta& meta = *find_meta(result);
+  const auto has_same_base = [&meta](const Tensor& operand) {
+    const Meta* from = find_meta(operand);
+    return (from && from->base.defined() ? from->base : operand).get() == meta.base.get();
+  };
+  for (const Arg& a : args) {
+    if (a.is_tensor() && has_same_base(a.tensor())) return;
+    if (a.kind() == Arg::Kind::TensorList)
+      for (const Tensor& t : a.tensors())
+        if (t.defined() && has_same_base(t)) return;
+  }
+  history(result);  // up to date from here on
+  meta.base = {};
+  meta.view = nullptr;
+  meta.is_view = false;
+}
+
 void one_of_many(const Tensor& view, uint32_t number) {
   Meta* const meta = find_meta(view);
   if (!meta || !meta->view || is_ambiguous(meta->view->origin)) return;
@@ -167,6 +185,9 @@ void one_of_many(const Tensor& view, uint32_t number) {
 
 }  // namespace
 
-void start() { tape_hooks() = {record, check_write, before_write, record_write, record_view, name_last, one_of_many}; }
+void start() {
+  tape_hooks() = {record,      check_write, before_write,      record_write,
+                  record_view, name_last,   forget_inner_base, one_of_many};
+}
 
 }  // namespace terra::autograd

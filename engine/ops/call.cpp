@@ -381,6 +381,13 @@ void name_history(const Op& op, std::span<const Arg> args, const Tensor& result)
   if (const std::string_view name = op.node_name(args); !name.empty()) tape_hooks().name(result, name, &op, args);
 }
 
+/// Whether PyTorch makes this composite's results anew, if they don't lie in an argument, where it has no node of a
+/// view.
+bool makes_results(const Op& op, std::span<const Arg> args) {
+  const std::string_view name = op.node_name(args);
+  return op.is(kMayAlias) || (!name.empty() && !name.starts_with("View"));
+}
+
 /// A result that is an argument, or a view of one, where the record doesn't say so.
 Tensor made_fresh(std::span<const Arg> args, const Tensor& result) {
   const auto lies_in = [&result](const TensorImpl& operand) { return shares_memory(*result, operand); };
@@ -409,6 +416,9 @@ void call_composite(const Op& op, Prepared& p, std::vector<Tensor>& results) {
   if (!op.is(kMayAlias))
     for (Tensor& t : made)
       if (t.defined()) t = made_fresh(p.span(), t);
+  for (const Tensor& t : made)
+    if (t.defined() && t->autograd && t->autograd->is_view && makes_results(op, p.span()))
+      tape_hooks().forget_inner_base(t, p.span());
   if (grad_mode && (op.grad_fn_of || !op.grad_fn.empty()))
     for (const Tensor& t : made) name_history(op, p.span(), t);
 }

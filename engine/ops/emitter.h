@@ -68,6 +68,8 @@ struct TapeHooks {
   /// A composite has made `result` of `args`: the node of its last op is to say so. `name` outlives everything; empty:
   /// the name of the node before.
   void (*name)(const Tensor& result, std::string_view name, const Op* op, std::span<const Arg> args) = nullptr;
+  /// A composite has made `result` of `args`: it is a view of nothing that only the composite has had.
+  void (*forget_inner_base)(const Tensor& result, std::span<const Arg> args) = nullptr;
   /// `view` was made as result `number` of what is, in PyTorch, one node with many views for results.
   void (*one_of_many)(const Tensor& view, uint32_t number) = nullptr;
 };
