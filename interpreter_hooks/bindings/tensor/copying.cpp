@@ -80,9 +80,6 @@ Tensor without_gaps(const TensorImpl& t) {
 }
 
 Object reduce(PyObject* self, PyObject*) {
-  check(
-      autograd::is_leaf(tensor_of(self)) || !impl_of(self)->requires_grad(),
-      "a Tensor that was computed from others that require grad cannot be pickled with its history; detach() it first");
   if (OpObserver* observer = op_observer()) observer->on_opaque("pickle", self);
   const TensorImpl& t = *impl_of(self);
   Object module = owned(PyImport_ImportModule("_terra_C"));
