@@ -26,10 +26,6 @@ void copy_out(Borrowed result, Borrowed out, const CalledOp& called) {
   if (!is_tensor(out))
     raise(PyExc_TypeError, "%s(): argument 'out' must be Tensor, not %s", called.name, Py_TYPE(out)->tp_name);
   TensorImpl *to = impl_of(out), *from = impl_of(result);
-  check(!to->requires_grad(),
-        "{}(): functions with out=... arguments don't support automatic differentiation, but one "
-        "of the arguments requires grad.",
-        called.name);
   check_out_dtype(called.op, from->dtype, to->dtype);
   check_cast(from->dtype, to->dtype);
   if (to->sizes != from->sizes) {
@@ -55,10 +51,15 @@ Object apply_keyword_results(Object result, Borrowed out, Borrowed requires_grad
     }
     result = Object::share(out);
   }
-  if (requires_grad && succeeded(PyObject_IsTrue(requires_grad)) && is_tensor(result.get())) {
-    if (OpObserver* observer = op_observer()) observer->on_requires_grad(result.get(), true);
+  if (!is_tensor(result.get())) return result;
+  const bool wants_grad = requires_grad && succeeded(PyObject_IsTrue(requires_grad));
+  const bool asks = wants_grad || (called.op.is(kFactory) && impl_of(result.get())->requires_grad());
+  if (!asks) return result;
+  if (OpObserver* observer = op_observer()) observer->on_requires_grad(result.get(), wants_grad);
+  if (wants_grad)
     autograd::make_require_grad(tensor_of(result.get()));
-  }
+  else
+    autograd::set_requires_grad(tensor_of(result.get()), false);
   return result;
 }
 
