@@ -4,6 +4,8 @@ import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple  # noqa: F401
 from typing import Any, Callable
 
+import _terra_C as C
+
 from .._names import lazily
 
 PyTree = Any
@@ -133,6 +135,7 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
 
 SUPPORTED_NODES.update({
     tuple: NodeDef(tuple, lambda t: (list(t), None), lambda c, _: tuple(c), _indices),
+    C.Size: NodeDef(C.Size, lambda t: (list(t), None), lambda c, _: tuple(c), _indices),
     list: NodeDef(list, lambda t: (list(t), None), lambda c, _: list(c), _indices),
     dict: NodeDef(dict, lambda t: (list(t.values()), list(t)), _dict_from, _mapping_keys),
     OrderedDict: NodeDef(
@@ -147,7 +150,7 @@ SUPPORTED_NODES.update({
 _NAMED = NodeDef(
     namedtuple, lambda t: (list(t), type(t)), lambda c, kind: kind(*c), lambda t, kind: [GetAttrKey(f) for f in kind._fields]
 )
-_RESULT = NodeDef(tuple, lambda t: (list(t), type(t)), lambda c, kind: kind(c), _indices)
+_RESULT = NodeDef(tuple, lambda t: (list(t), None), lambda c, _: tuple(c), _indices)
 
 
 PyTree = Any
