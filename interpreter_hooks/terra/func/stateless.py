@@ -79,8 +79,9 @@ def _quoted(names):
 
 @contextlib.contextmanager
 def replaced(module, tensors, tie_weights=True, strict=False):
-    """Inside, the module has these tensors; a tensor with several names has the new one under all of them."""
-    places = _places(module)
+    """Inside, the module has these tensors; a tensor with several names has the new one under all of them. Afterwards
+    `tensors` has what the module has made of them, such as buffers that it has put others in the place of."""
+    places, handed = _places(module), tensors
     unknown = [name for name in tensors if name not in places]
     if strict:
         missing = [name for name in places if name not in tensors]
@@ -101,7 +102,7 @@ def replaced(module, tensors, tie_weights=True, strict=False):
             if given:
                 tied.update((name, given[0]) for name in names)
         tensors = {**{name: value for name, value in tensors.items() if name not in places}, **tied}
-    changed, attributes = [], []
+    changed, attributes = {}, []
     try:
         for name, value in tensors.items():
             if value is not None and not isinstance(value, C.Tensor):
@@ -111,11 +112,13 @@ def replaced(module, tensors, tie_weights=True, strict=False):
                 attributes.append(_set_attribute(module, name, value))
                 continue
             members, key = place
-            changed.append((members, key, members[key]))
+            changed[name] = members, key, members[key]
             members[key] = value
         yield
     finally:
-        for members, key, value in reversed(changed):
+        for name, (members, key, value) in reversed(changed.items()):
+            if name in handed and members[key] is not handed[name]:
+                handed[name] = members[key]
             members[key] = value
         for owner, key, value in reversed(attributes):
             if value is _MISSING:

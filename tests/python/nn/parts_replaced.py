@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch.func import functional_call
 from torch.nn.modules.module import register_module_forward_hook
 from torch.nn.modules.utils import consume_prefix_in_state_dict_if_present
-from torch.nn.utils import parametrize
+from torch.nn.utils import parametrize, stateless
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from _oracle import check  # noqa: E402
@@ -157,5 +157,30 @@ items.append(("gradients", [gradients["factor"], gradients["line.weight"]]))
 for name, value in (("5.weight", one), ("line.weight.x", one), ("line.weight", 3), ("line", one), ("", one)):
     told(f"with {name!r}", lambda: functional_call(m, {name: value}, one))
     told(f"with {name!r}, strict", lambda: functional_call(m, {name: value}, one, strict=True))
+
+
+# ---- buffers that the call replaces ----
+class Counting(nn.Module):
+    """Puts another buffer in the place of its own with each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return x * self.scale + self.calls
+
+
+m = Counting()
+given = {"calls": torch.ones(1), "scale": torch.full((1,), 2.0)}
+told("a buffer that is replaced", lambda: [functional_call(m, given, one), given["calls"], given["scale"], m.calls])
+told("again", lambda: [functional_call(m, given, one), given["calls"], m.calls])
+parts = {"calls": torch.ones(1)}, {"scale": torch.full((1,), 2.0)}
+told("in two parts", lambda: [functional_call(m, parts, one), parts[0]["calls"], m.calls])
+with stateless._reparametrize_module(m, given):
+    told("inside", lambda: [m(one), m.calls])
+told("after", lambda: [given["calls"], m.calls])
 
 check(items, __file__)
