@@ -70,8 +70,8 @@ FUNCTIONS = {
     "_spectral": ("istft", "stft"),
     "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
     "_sparse_functions": (
-        "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_sparse_coo_tensor_unsafe", "hspmm", "smm",
-        "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
+        "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_sparse_coo_tensor_unsafe", "dsmm", "hsmm",
+        "hspmm", "saddmm", "smm", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm",
     ),
     "amp": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",

@@ -3,7 +3,7 @@
 import _terra_C as C
 
 from .sparse import _creation, _products
-from .sparse import mm as spmm  # noqa: F401
+from .sparse import mm as spmm
 from .sparse._compressed import sparse_csc_tensor, sparse_csr_tensor  # noqa: F401
 from .sparse._creation import sparse_coo_tensor
 from .sparse._refusals import refusal
@@ -25,6 +25,7 @@ def _of_sparse(name, place):
 
 
 smm, hspmm, sspaddmm = _of_sparse("smm", 0), _of_sparse("hspmm", 0), _of_sparse("sspaddmm", 1)
+dsmm, hsmm, saddmm = spmm, hspmm, sspaddmm  # their old names
 
 
 _MAKERS = {

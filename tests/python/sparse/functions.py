@@ -101,6 +101,7 @@ PRODUCTS = """
 D @ T([0.0, 2.0, 0.0]).to_sparse() | T([0.0, 2.0, 0.0]).to_sparse() @ D2 | torch.sparse_coo_tensor(size=(0, 3)) @ D2
 torch.sparse_coo_tensor(size=(2, 0)) @ torch.ones(0, 2) | A @ torch.ones(3, 0) | A.half() @ D2.half()
 A.bfloat16() @ D2.bfloat16() | A @ D2 | U @ D2 | A.mm(D2) | torch.mm(U, D2) | torch.spmm(A, D2) | torch.spmm(D, D2)
+torch.dsmm(A, D2) | torch.hsmm(A, D2).to_dense() | torch.saddmm(A @ A.t(), A, A.t().to_dense()).to_dense()
 torch.sparse.mm(A, D2) | torch.sparse.mm(D, D2) | torch.matmul(A, D2) | A @ W | A.mv(W) | torch.mv(U, W) | A.matmul(W)
 D2 @ A | torch.mm(D2, U) | torch.sparse.mm(D2, A) | T([1.0, 2.0]) @ A | A @ U.t() | torch.sparse.mm(U, A.t())
 torch.mm(A, A.t()) | L @ torch.ones(3, 2).long() | Z @ D2.to(Z.dtype) | A.double() @ D2.double() | E @ D2 | D2 @ E
