@@ -81,7 +81,7 @@ globals().update(sentences("torch.distributed", ("new_subgroups", "split_group")
 __getattr__ = lazily(
     __name__,
     (
-        "_composable", "_functional_collectives", "_tensor", "algorithms", "checkpoint", "constants", "device_mesh", "fsdp", "nn",
-        "optim", "rpc", "tensor",
+        "_composable", "_functional_collectives", "_tensor", "algorithms", "autograd", "checkpoint", "constants", "device_mesh",
+        "fsdp", "nn", "optim", "rpc", "tensor",
     ),
 )  # fmt: skip

@@ -30,6 +30,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataL
 from torch.utils.data import DataLoader; import torch.utils.data.dataloader as d; assert isinstance(iter(DataLoader([1])), d._SingleProcessDataLoaderIter)
 from torch.utils.data import DataLoader; import torch.utils.data.dataloader as d; assert isinstance(iter(DataLoader([1], num_workers=1)), d._MultiProcessingDataLoaderIter)
 from torch.distributed import nn as dist_nn, rpc; from torch.distributed.algorithms.join import Join, Joinable; assert not rpc.is_available()
+import torch.distributed.autograd as a; from torch.distributed.autograd import context; assert not a.is_available()
 from torch._tensor_str import PRINT_OPTS, _tensor_str, _add_suffixes, _str_intern; import torch; assert PRINT_OPTS.threshold == 1000 and _tensor_str(torch.ones(2), 0) == "[1., 1.]"
 import torch; assert torch.ops.aten.mm.default(torch.eye(2), torch.ones(2, 2)).sum() == 4 and str(torch.ops.aten.add.Tensor) == "aten.add.Tensor"
 import torch; a = torch.ops.aten; assert a.clone.default is a.clone.default and a.slice.Tensor(torch.arange(6), 0, 1, 5, 2).tolist() == [1, 3] and not hasattr(a, "not_an_op")
