@@ -2,4 +2,4 @@
 
 from ..._names import lazily
 
-__getattr__ = lazily(__name__, ("join",))
+__getattr__ = lazily(__name__, ("_checkpoint", "join"))
