@@ -95,5 +95,6 @@ def _removed(name, instead):
 
 
 lstsq = _removed("lstsq", "torch.linalg.lstsq(A, B), whose arguments stand the other way round")
+solve = _removed("solve", "torch.linalg.solve(A, B), whose arguments stand the other way round, or torch.linalg.lu_factor and lu_solve")
 symeig = _removed("symeig", "torch.linalg.eigh(A, UPLO='U'), or torch.linalg.eigvalsh for the eigenvalues alone")
 eig = _removed("eig", "torch.linalg.eig(A), whose results are complex")

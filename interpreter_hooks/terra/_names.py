@@ -6,6 +6,8 @@ import importlib
 import math
 import sys
 
+import _terra_C as C
+
 from ._overridable import HOMES, NOT_OFFERED, offered
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -20,7 +22,7 @@ MODULES = frozenset((
 
 CONSTANTS = {
     "inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "newaxis": None, "has_lapack": True, "has_mkl": False,
-    "has_openmp": True, "has_spectral": True,
+    "has_openmp": True, "has_spectral": True, "legacy_contiguous_format": C.contiguous_format,
 }  # fmt: skip
 
 _EACH = (
@@ -61,13 +63,15 @@ FUNCTIONS = {
         "use_deterministic_algorithms",
     ),
     "_predicates": (
-        "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_type",
+        "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with", "_check_type",
         "_check_value", "_check_with", "compiled_with_cxx11_abi", "get_device", "is_complex", "is_conj", "is_distributed",
         "is_inference", "is_neg",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "typename",
         "get_device_module", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     ),
     "_spectral": ("istft", "stft"),
+    "_sym": ("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum"),
+    "_higher_order_ops": ("while_loop",),
     "_windows": ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
     "_sparse_functions": (
         "_convert_indices_from_coo_to_csr", "_convert_indices_from_csr_to_coo", "_sparse_coo_tensor_unsafe", "dsmm", "hsmm",
@@ -94,11 +98,11 @@ FUNCTIONS = {
     ),
     "_histograms": ("histogram", "histogramdd"),
     "_native_functions": (
-        "_chunk_cat", "_dim_arange", "_log_softmax", "_native_batch_norm_legit", "_shape_as_tensor", "_softmax", "_unique2", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_weight_norm", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
+        "_cast_Byte", "_cast_Char", "_cast_Double", "_cast_Float", "_cast_Half", "_cast_Int", "_cast_Long", "_cast_Short", "_chunk_cat", "_dim_arange", "_log_softmax", "_log_softmax_backward_data", "_native_batch_norm_legit", "_shape_as_tensor", "_softmax", "_softmax_backward_data", "_unique2", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_weight_norm", "convolution", "embedding_bag", "embedding_renorm_", "native_batch_norm", "native_dropout", "native_group_norm",
     ),
     "_mapped_files": ("from_file",),
     "_recurrent": ("gru", "lstm", "rnn_relu", "rnn_tanh"),
-    "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "svd_lowrank", "symeig"),
+    "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "solve", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (
         "adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu", "celu_", "conv_tbc", "hardshrink", "max_pool1d",

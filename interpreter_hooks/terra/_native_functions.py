@@ -146,6 +146,30 @@ def _log_softmax(self, dim, half_to_float):
     return C.log_softmax(self, dim, dtype=C.float32 if half_to_float else None)
 
 
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    """The gradient of what softmax made `output` of."""
+    products = grad_output * output
+    return products - output * products.sum(dim, keepdim=True)
+
+
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    return grad_output - output.exp() * grad_output.sum(dim, keepdim=True)
+
+
+def _cast(name, dtype):
+    def function(self, non_blocking=False):
+        return self.to(dtype, non_blocking=non_blocking)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The tensor in {dtype}."
+    return function
+
+
+_cast_Byte, _cast_Char = _cast("_cast_Byte", C.uint8), _cast("_cast_Char", C.int8)
+_cast_Short, _cast_Int, _cast_Long = _cast("_cast_Short", C.int16), _cast("_cast_Int", C.int32), _cast("_cast_Long", C.int64)
+_cast_Half, _cast_Float, _cast_Double = _cast("_cast_Half", C.float16), _cast("_cast_Float", C.float32), _cast("_cast_Double", C.float64)
+
+
 def _weight_norm(v, g, dim=0):
     """A weight of direction v whose parts along `dim` have the lengths g."""
     from .nn.utils.weight_norm import normed

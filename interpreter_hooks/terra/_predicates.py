@@ -55,13 +55,17 @@ def _check_not_implemented(cond, message=None):
     _check_with(NotImplementedError, cond, message)
 
 
-def _check_tensor_all(cond, message=None):
-    """Raises RuntimeError unless each element of a bool tensor is True."""
+def _check_tensor_all_with(error_type, cond, message=None):
+    """Raises error_type unless each element of a bool tensor is True."""
     if not isinstance(cond, C.Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
     if cond.dtype is not C.bool:
         raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
-    _check_with(RuntimeError, bool(cond.all()), message)
+    _check_with(error_type, bool(cond.all()), message)
+
+
+def _check_tensor_all(cond, message=None):
+    _check_tensor_all_with(RuntimeError, cond, message)
 
 
 def _check_is_size(i, message=None, *, max=None):

@@ -1,5 +1,7 @@
 """torch._tensor_str: the text of a tensor in parts, for classes of tensors that print themselves."""
 
+import contextlib
+
 import _terra_C as C
 
 from ._names import lazily
@@ -19,6 +21,17 @@ class _Options:
 
 
 PRINT_OPTS = _Options()
+
+
+@contextlib.contextmanager
+def printoptions(**options):
+    """Inside, these options hold."""
+    before = C.get_printoptions()
+    C.set_printoptions(**{**before, **options})
+    try:
+        yield
+    finally:
+        C.set_printoptions(**before)
 
 
 def _tensor_str(self, indent):

@@ -21,6 +21,11 @@ def _rebuild_parameter(data, requires_grad, backward_hooks):
     return C.Parameter(data, requires_grad)
 
 
+def _element_size(dtype):
+    """The bytes of an element."""
+    return C.empty(0, dtype=dtype).element_size()
+
+
 def _flatten_dense_tensors(tensors):
     """The elements of all tensors as one vector."""
     return C.cat([t.contiguous().view(-1) for t in tensors]) if len(tensors) else C.empty(0)

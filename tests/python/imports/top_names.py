@@ -45,6 +45,15 @@ torch.autograd.grad(torch.fake_quantize_per_tensor_affine(x, 0.5, 1, 1, 2).sum()
 decorated(torch.ones(2, requires_grad=True)) | waited()
 {"e", "fft", "from_dlpack", "hann_window", "inf", "linalg", "load", "nn", "pi", "ones"} - set(dir(torch))
 all(hasattr(torch, name) for name in dir(torch))
+torch.sym_int(2.7) | torch.sym_int(-2.7) | torch.sym_float(3) | torch.sym_max(1, 2.0) | torch.sym_max(3, 2) | torch.sym_min(3, 2.0)
+torch.sym_not(True) | torch.sym_ite(True, 1, 2) | torch.sym_ite(False, 1, 2) | torch.sym_sum([1, 2, 3]) | torch.sym_sqrt(4)
+torch.legacy_contiguous_format | torch.ones_like(torch.ones(2, 3).t(), memory_format=torch.legacy_contiguous_format).stride()
+torch._softmax_backward_data(x, x.softmax(0), 0, torch.float32) | torch._log_softmax_backward_data(x, x.log_softmax(0), 0, x.dtype)
+torch._cast_Long(x * 5) | torch._cast_Float(x.long()) | torch._cast_Half(x).dtype | torch._cast_Double(x).dtype | torch._cast_Byte(x) | torch._cast_Int(x)
+torch._check_tensor_all_with(ValueError, torch.tensor([True])) | torch._check_tensor_all_with(ValueError, torch.tensor([False]), lambda: "no")
+torch._utils._element_size(torch.float64) | torch._utils._element_size(torch.bool) | torch._dynamo.is_dynamo_supported() | torch._dynamo.reset_code_caches()
+torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), torch.ones(2)))
+printed(precision=1) | printed(threshold=2, edgeitems=1) | printed()
 """
 
 
@@ -62,6 +71,11 @@ def waited():
     future = torch.futures.Future()
     threading.Timer(0.05, lambda: future.set_result(5)).start()
     return future.wait()
+
+
+def printed(**options):
+    with torch._tensor_str.printoptions(**options):
+        return str(torch.arange(5) / 3)
 
 
 def anomalies():
