@@ -101,6 +101,10 @@ struct Profile {
 };
 constexpr Profile profiles[] = {{"default", 4, 1000, 3, 80}, {"short", 2, 1000, 2, 80}, {"full", 4, INFINITY, 3, 80}};
 
+void report_options() {
+  if (OpObserver* observer = op_observer()) observer->on_opaque("print options", Py_None);
+}
+
 Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode", nullptr};
   PyObject *precision = Py_None, *threshold = Py_None, *edge = Py_None, *width = Py_None, *profile = Py_None,
@@ -108,6 +112,7 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOOO:set_printoptions", const_cast<char**>(names), &precision,
                                    &threshold, &edge, &width, &profile, &scientific))
     throw PythonError{};
+  report_options();
   PrintOptions options = print_options;
   if (profile != Py_None) {
     const char* name = PyUnicode_AsUTF8(profile);
@@ -134,6 +139,7 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 Object get_printoptions(PyObject*, PyObject*) {
+  report_options();
   Object scientific =
       print_options.scientific ? owned(PyBool_FromLong(*print_options.scientific)) : Object::share(Py_None);
   return owned(Py_BuildValue("{s:i,s:d,s:L,s:L,s:O}", "precision", print_options.precision, "threshold",
