@@ -49,6 +49,7 @@ struct Waiting {
   std::vector<Tensor> first;  // of those: the part that views have been added to so far, as long as it is one
   int missing = 0;            // consumers that have not delivered yet
   bool wanted = true;         // lies on a path to something whose gradient was asked for
+  bool met = false;           // on the way to what is wanted
   bool queued = false;        // has been ready
 };
 
@@ -205,6 +206,7 @@ class Pass {
   /// Whether what goes along the edge comes to something that was asked for.
   bool is_wanted(const Edge& e) {
     if (!e.node || !waiting_[e.node.get()].wanted) return false;
+    if (wanted_results_.empty()) return true;
     const auto by_result = wanted_results_.find(e.node.get());
     return by_result == wanted_results_.end() || by_result->second[e.index];
   }
@@ -213,12 +215,14 @@ class Pass {
     std::unordered_set<const Node*> targets;
     for (const Edge& e : captures_) targets.insert(e.node.get());
     for (Node* node : operands_first(roots)) {
-      std::vector<bool> wanted;
-      for (const Edge& e : node->edges) wanted.push_back(is_wanted(e));
-      waiting_[node].wanted = targets.count(node) > 0 || std::find(wanted.begin(), wanted.end(), true) != wanted.end();
+      bool wanted = targets.count(node) > 0;
+      for (const Edge& e : node->edges) wanted = wanted || is_wanted(e);
+      waiting_[node].wanted = wanted;
       const auto* const folded = FoldedNode::alive > 0 ? dynamic_cast<const FoldedNode*>(node) : nullptr;
       if (!folded) continue;
-      std::vector<bool>& results = wanted_results_[node] = folded->lead_to(wanted);
+      std::vector<bool> edges;
+      for (const Edge& e : node->edges) edges.push_back(is_wanted(e));
+      std::vector<bool>& results = wanted_results_[node] = folded->lead_to(edges);
       for (const Edge& e : captures_)
         if (e.node.get() == node) results[e.index] = true;
     }
@@ -226,16 +230,17 @@ class Pass {
 
   /// The nodes of the pass, each behind those that its edges lead to. Their age doesn't say that: a node that stands
   /// for calls may have taken some since others began to use what it makes.
-  std::vector<Node*> operands_first(const std::vector<Edge>& roots) const {
+  std::pmr::vector<Node*> operands_first(const std::vector<Edge>& roots) {
     struct Visit {
       Node* node;
       size_t next;  // edge
     };
-    std::vector<Node*> order;
-    std::vector<Visit> path;
-    std::unordered_set<const Node*> met;
+    std::pmr::vector<Node*> order(&memory_);
+    std::pmr::vector<Visit> path(&memory_);
+    order.reserve(waiting_.size());
     const auto meet = [&](Node* node) {
-      if (node && waiting_.count(node) && met.insert(node).second) path.push_back({node, 0});
+      const auto at = node ? waiting_.find(node) : waiting_.end();
+      if (at != waiting_.end() && !std::exchange(at->second.met, true)) path.push_back({node, 0});
     };
     for (const Edge& root : roots) {
       for (meet(root.node.get()); !path.empty();) {
