@@ -20,6 +20,7 @@ constexpr LinearAlgebra<T> linear_algebra() {
           .cofactors = l::cofactors<T>,
           .cholesky = l::cholesky<T>,
           .cholesky_inverse = l::cholesky_inverse<T>,
+          .cholesky_solve = l::cholesky_solve<T>,
           .ldl = l::ldl<T>,
           .ldl_solve = l::ldl_solve<T>,
           .reflections = l::reflections<T>,

@@ -8,7 +8,7 @@ namespace terra::ops {
 extern const Op lu_columns, pivots_permutation;
 extern const Op linalg_lu_factor_ex, linalg_lu_factor, linalg_lu, linalg_lu_solve, lu_solve, lu_unpack;
 // linalg_cholesky.cpp
-extern const Op cholesky_columns, cholesky_inverse_lower, ldl_columns, ldl_solve_columns;
+extern const Op cholesky_columns, cholesky_inverse_lower, cholesky_solve_columns, ldl_columns, ldl_solve_columns;
 extern const Op linalg_cholesky_ex, linalg_cholesky, cholesky, cholesky_solve, cholesky_inverse;
 extern const Op linalg_ldl_factor_ex, linalg_ldl_factor, linalg_ldl_solve;
 // linalg_solve.cpp

@@ -50,10 +50,34 @@ void cholesky_inverse_host(Args a, Results& out) {
   });
   check_info(info, "cholesky_inverse", L.rank() > 2);
 }
-/// X = (L L^H)^-1, and so dX = -X (dL L^H + L dL^H) X.
+/// X = (L L^H)^-1, and so dX = -X (dL L^H + L dL^H) X. As PyTorch does, this lets all of L count, though one triangle
+/// of it is read.
 void cholesky_inverse_gradient(Backward& b) {
   const Tensor X = transposed(b.out()), dX = transposed(b.grad()), inner = matmul(matmul(X, dX + mH(dX)), X);
-  b.set(0, -tril(matmul(inner, tril(b.in(0)))));
+  b.set(0, -matmul(inner, b.in(0)));
+}
+
+void cholesky_solve_shape(Inference& f) {
+  check_operands(f, true, "cholesky_solve_cpu");
+  f.result(f.dtype(1), turned(f.sizes(1)));
+}
+void cholesky_solve_host(Args a, Results& out) {
+  const Tensor L = lost_copy(a[0].tensor()), B = a[1].tensor();
+  out = made_by_shape(cholesky_solve_columns, a);
+  fill_with(out[0], transposed(B.alias()));
+  const int64_t count = count_of(L.sizes());
+  each_matrix(L, [&]<class T>(int64_t i, T) {
+    lapack<T>().cholesky_solve(rows_of(B), columns_of(B), part<const T>(L, i, count), part<T>(out[0], i, count));
+  });
+}
+/// X = A^-1 B: dB = A^-H dX, dA = -dB X^H. A = L L^H in all of L, as above.
+void cholesky_solve_gradient(Backward& b) {
+  const Tensor L = b.in(0), X = transposed(b.out());
+  const Tensor dB = transposed(cholesky_solve_columns(L, transposed(b.grad())));
+  if (b.needs(1)) b.set(1, dB);
+  if (!b.needs(0)) return;
+  const Tensor dA = matmul(dB, mH(X));
+  b.set(0, -matmul(dA + mH(dA), L));
 }
 
 // ---- A = L D L^T, or L D L^H
@@ -130,7 +154,7 @@ void cholesky_solve_of(Composition& c) {
   check_lapack(a.dtype(), "cholesky_solve_cpu");
   const Dims batch = broadcast_sizes(batch_of(b.sizes()), batch_of(a.sizes()));
   const Tensor L = in_batch(c.flag(2) ? mH(a) : a, batch);
-  c.result(solve_triangular(mH(L), solve_triangular(L, in_batch(b, batch), false), true));
+  c.result(transposed(cholesky_solve_columns(L, in_batch(b, batch))));
 }
 void cholesky_inverse_of(Composition& c) {
   const Tensor L = c.tensor(0);
@@ -194,7 +218,20 @@ const Op cholesky_inverse_lower{{.name = "cholesky_inverse_lower",
                                  .host = cholesky_inverse_host,
                                  .gradient = cholesky_inverse_gradient,
                                  .saved = saves({0}) | saves_result(),
-                                 .samples = {{"randn(3, 3).tril() + 2 * terra.eye(3)"}}}};
+                                 .samples = {{"randn(3, 3).tril() + 2 * terra.eye(3)", "float", false}}}};
+const Op cholesky_solve_columns{{.name = "cholesky_solve_columns",
+                                 .signature = "(Tensor L, Tensor B) -> Tensor",
+                                 .doc = "X of L L^H X = B, transposed.",
+                                 .example = "",
+                                 .flags = kHost | kComplex,
+                                 .shape = cholesky_solve_shape,
+                                 .host = cholesky_solve_host,
+                                 .gradient = cholesky_solve_gradient,
+                                 .saved = saves({0}) | saves_result(),
+                                 .samples = {{"randn(3, 3), randn(3, 2)", "float", false},
+                                             {"randn(2, 3, 3).mT, randn(2, 2, 3).mT", "float", false},
+                                             {"randn(0, 0), randn(0, 2)"},
+                                             {"crandn(2, 3, 3), crandn(2, 3, 2)", "complex", false}}}};
 const Op ldl_columns{{.name = "ldl_columns",
                       .signature = "(Tensor A, str checked, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)",
                       .doc = "L below the diagonal and D of A = L D L^T (Hermitian: L D L^H), transposed, and LAPACK's "
@@ -241,14 +278,15 @@ const Op cholesky{{.name = "cholesky",
                    .composite = linalg_cholesky_of,
                    .grad_fn = "LinalgCholeskyExBackward0",
                    .samples = {{"(lambda a: a @ a.mT + 1)(randn(3, 3)), True", "float", false}}}};
-const Op cholesky_solve{{.name = "cholesky_solve",
-                         .signature = "(Tensor self, Tensor L, bool upper=False) -> Tensor",
-                         .doc = "X of A X = self, from the Cholesky factor of A.",
-                         .example = "terra.cholesky_solve(terra.ones(2, 1), terra.eye(2))",
-                         .flags = kLinalgAndMethod,
-                         .composite = cholesky_solve_of,
-                         .grad_fn = "CholeskySolveBackward0",
-                         .samples = {{"randn(3, 2), randn(3, 3)"}, {"randn(2, 3, 1), randn(3, 3), True"}}}};
+const Op cholesky_solve{
+    {.name = "cholesky_solve",
+     .signature = "(Tensor self, Tensor L, bool upper=False) -> Tensor",
+     .doc = "X of A X = self, from the Cholesky factor of A.",
+     .example = "terra.cholesky_solve(terra.ones(2, 1), terra.eye(2))",
+     .flags = kLinalgAndMethod,
+     .composite = cholesky_solve_of,
+     .grad_fn = "CholeskySolveBackward0",
+     .samples = {{"randn(3, 2), randn(3, 3)", "float", false}, {"randn(2, 3, 1), randn(3, 3), True", "float", false}}}};
 const Op cholesky_inverse{{.name = "cholesky_inverse",
                            .signature = "(Tensor self, bool upper=False) -> Tensor",
                            .doc = "The inverse of A, from its Cholesky factor.",
@@ -256,7 +294,7 @@ const Op cholesky_inverse{{.name = "cholesky_inverse",
                            .flags = kLinalgAndMethod,
                            .composite = cholesky_inverse_of,
                            .grad_fn = "CholeskyInverseBackward0",
-                           .samples = {{"randn(3, 3)"}, {"randn(2, 3, 3), True"}}}};
+                           .samples = {{"randn(3, 3)", "float", false}, {"randn(2, 3, 3), True", "float", false}}}};
 const Op linalg_ldl_factor_ex{
     {.name = "linalg_ldl_factor_ex",
      .signature = "(Tensor self, *, bool hermitian=False, bool check_errors=False) -> "

@@ -9,15 +9,6 @@
 namespace terra::ops {
 namespace {
 
-/// For the primitives: operands of one dtype and batch, in an equation that fits.
-void check_operands(Inference& f, bool left, std::string_view kernel) {
-  check_equation(f.sizes(0), f.sizes(1), left, f.op.name);
-  check(f.dtype(0) == f.dtype(1) && Dims(batch_of(f.sizes(0))) == Dims(batch_of(f.sizes(1))),
-        "{}: A and B must be of one dtype and batch, but got {} {} and {} {}", f.op.name, scalar_type_name(f.dtype(0)),
-        listed(f.sizes(0)), scalar_type_name(f.dtype(1)), listed(f.sizes(1)));
-  check_lapack(f.dtype(0), kernel);
-}
-
 // ---- any square matrix ----------------------------------------------------------------------------------------------
 void solve_shape(Inference& f) {
   check_operands(f, true, "lu_cpu");

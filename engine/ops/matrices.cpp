@@ -82,6 +82,14 @@ void check_equation(Sizes a, Sizes b, bool left, std::string_view op) {
         op, left ? "AX" : "XA", a.back(), a.back(), b[m], b[m + 1]);
 }
 
+void check_operands(Inference& f, bool left, std::string_view kernel) {
+  check_equation(f.sizes(0), f.sizes(1), left, f.op.name);
+  check(f.dtype(0) == f.dtype(1) && Dims(batch_of(f.sizes(0))) == Dims(batch_of(f.sizes(1))),
+        "{}: A and B must be of one dtype and batch, but got {} {} and {} {}", f.op.name, scalar_type_name(f.dtype(0)),
+        listed(f.sizes(0)), scalar_type_name(f.dtype(1)), listed(f.sizes(1)));
+  check_lapack(f.dtype(0), kernel);
+}
+
 void check_old_operands(const Tensor& a, const Tensor& b, std::string_view op) {
   check(b.dtype() == a.dtype(),
         "Expected b and A to have the same dtype, but found b of type {} and A of type {} instead.",

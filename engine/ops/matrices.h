@@ -38,6 +38,8 @@ void check_inexact(DType dtype, std::string_view op, bool halves = false);
 void check_lapack(DType dtype, std::string_view kernel);
 /// What A X = B (left) or X A = B wants of a square A and of B.
 void check_equation(Sizes a, Sizes b, bool left, std::string_view op);
+/// For the primitives: operands of one dtype and batch, in an equation that fits.
+void check_operands(Inference& f, bool left, std::string_view kernel);
 /// What the old functions want of a square A and of B: one dtype, as many rows.
 void check_old_operands(const Tensor& a, const Tensor& b, std::string_view op);
 

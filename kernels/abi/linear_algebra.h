@@ -29,6 +29,8 @@ struct LinearAlgebra {
   int (*cholesky)(int n, T* a);
   /// (L L^H)^-1 in place of L. info i: L[i, i] is zero.
   int (*cholesky_inverse)(int n, T* l);
+  /// B of n x k becomes (L L^H)^-1 B.
+  void (*cholesky_solve)(int n, int k, const T* l, T* b);
   /// A = L D L^T, or L D L^H of a Hermitian A, in place of the lower triangle of A; zeros above.
   int (*ldl)(bool hermitian, int n, T* a, int* pivots);
   /// B of n x k becomes A^-1 B, from what ldl made. The pivots may be anything: such that ldl can't have made are

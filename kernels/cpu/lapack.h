@@ -49,6 +49,8 @@ TERRA_COMPLEX_EIGENVALUES(z, std::complex<double>, double)
                  const int* ldb, int* info, size_t);                                                                   \
   void p##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);                             \
   void p##potri_(const char* uplo, const int* n, T* a, const int* lda, int* info, size_t);                             \
+  void p##potrs_(const char* uplo, const int* n, const int* k, const T* a, const int* lda, T* b, const int* ldb,       \
+                 int* info, size_t);                                                                                   \
   void p##sytrf_(const char* uplo, const int* n, T* a, const int* lda, int* pivots, T* work, const int* lwork,         \
                  int* info, size_t);                                                                                   \
   void p##sytrs_(const char* uplo, const int* n, const int* k, const T* a, const int* lda, const int* pivots, T* b,    \
@@ -80,6 +82,7 @@ TERRA_COMPLEX_EIGENVALUES(z, std::complex<double>, double)
     static constexpr auto getrs = p##getrs_;                                                                           \
     static constexpr auto potrf = p##potrf_;                                                                           \
     static constexpr auto potri = p##potri_;                                                                           \
+    static constexpr auto potrs = p##potrs_;                                                                           \
     static constexpr auto sytrf = p##sytrf_;                                                                           \
     static constexpr auto sytrs = p##sytrs_;                                                                           \
     static constexpr auto hetrf = p##sy##trf_;                                                                         \
@@ -148,6 +151,14 @@ template <class T>
 int potri(int n, T* a) {
   int info = 0;
   Routines<T>::potri("L", &n, a, &n, &info, 1);
+  return info;
+}
+
+/// B becomes (L L^T)^-1 B.
+template <class T>
+int potrs(int n, int k, const T* l, T* b) {
+  int info = 0;
+  Routines<T>::potrs("L", &n, &k, l, &n, b, &n, &info, 1);
   return info;
 }
 

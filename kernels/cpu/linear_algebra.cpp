@@ -246,6 +246,11 @@ int cholesky_inverse(int n, T* l) {
 }
 
 template <class T>
+void cholesky_solve(int n, int k, const T* l, T* b) {
+  if (n > 0 && k > 0) lapack::potrs(n, k, l, b);
+}
+
+template <class T>
 int ldl(bool hermitian, int n, T* a, int* pivots) {
   clear_above(n, a);
   return n == 0 ? 0 : lapack::sytrf(hermitian, n, a, pivots);
@@ -463,6 +468,7 @@ void exponential(int n, T* a) {
   template int cofactors(int, T*);                                                  \
   template int cholesky(int, T*);                                                   \
   template int cholesky_inverse(int, T*);                                           \
+  template void cholesky_solve(int, int, const T*, T*);                             \
   template int ldl(bool, int, T*, int*);                                            \
   template int ldl_solve(bool, int, int, const T*, const int*, T*);                 \
   template void reflections(int, int, T*, T*);                                      \

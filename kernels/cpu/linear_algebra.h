@@ -22,6 +22,8 @@ int cholesky(int n, T* a);
 template <class T>
 int cholesky_inverse(int n, T* l);
 template <class T>
+void cholesky_solve(int n, int k, const T* l, T* b);
+template <class T>
 int ldl(bool hermitian, int n, T* a, int* pivots);
 template <class T>
 int ldl_solve(bool hermitian, int n, int k, const T* ld, const int* pivots, T* b);

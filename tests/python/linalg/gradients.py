@@ -155,6 +155,12 @@ items.append(("det of zeros", torch.autograd.grad(L.det(ZERO), ZERO)))
 # One triangle is read, and the gradient is that of a symmetric matrix.
 LOWER = torch.tensor([[2.0, 9.0], [0.5, 1.0]], dtype=D, requires_grad=True)
 items.append(("cholesky of one triangle", torch.autograd.grad(weighted(L.cholesky(LOWER)), LOWER)))
+# What a factor has in its other triangle is not read, but counts for its gradient, which has two triangles.
+FACTOR = (A / 3 + 2 * torch.eye(4, dtype=D)).requires_grad_()
+for upper in (False, True):
+    for name, x in (("cholesky_solve", torch.cholesky_solve(B, FACTOR, upper)), ("cholesky_inverse", torch.cholesky_inverse(FACTOR, upper))):
+        [first] = torch.autograd.grad(weighted(x), FACTOR, create_graph=True)
+        items.append((f"{name} of a factor, upper={upper}", [first, torch.autograd.grad(weighted(first), FACTOR)]))
 items.append(("matrix_sqrth of one triangle", torch.autograd.grad(weighted(L.matrix_sqrth(LOWER)), LOWER)))
 for uplo in ("L", "U"):
     values, vectors = L.eigh(LOWER, UPLO=uplo)

@@ -103,6 +103,9 @@ TEST_CASE("Cholesky's factor, and the minor that isn't positive", "[kernels]") {
   Columns l = spd;
   CHECK(linalg::cholesky(4, l.data()) == 0);
   check_close(product(4, 4, 4, l, transposed(4, 4, l)), spd);
+  Columns x = some(4, 2);
+  linalg::cholesky_solve(4, 2, l.data(), x.data());
+  check_close(product(4, 4, 2, spd, x), some(4, 2));
   CHECK(linalg::cholesky_inverse(4, l.data()) == 0);
   check_close(product(4, 4, 4, l, spd), identity(4));
   Columns indefinite = {1, 0, 0, -1}, unknown = {1, 0, 0, kNaN};
