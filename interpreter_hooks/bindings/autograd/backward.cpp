@@ -71,6 +71,16 @@ std::span<PyObject* const> items(const Object& tuple) {
   return {reinterpret_cast<PyTupleObject*>(tuple.get())->ob_item, static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()))};
 }
 
+/// Whether all passes keep their graphs (_keep_graphs).
+thread_local bool graphs_kept = false;
+
+bool keeps_graph(Borrowed retain, bool creates) {
+  if (flag(retain, creates)) return true;
+  if (!graphs_kept) return false;
+  if (OpObserver* observer = op_observer()) observer->on_opaque("a pass that keeps its graph for other calls", Py_None);
+  return true;
+}
+
 /// Runs a pass over the tape; one that raises has done part of its work, which nobody can repeat.
 template <class F>
 auto observed(F pass) {
@@ -181,7 +191,7 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
                    "for other parts of the graph, please use torch.autograd.backward.",
                    1) < 0)
     throw PythonError{};
-  const bool creates = flag(create, false), retains = flag(retain, creates);
+  const bool creates = flag(create, false), retains = keeps_graph(retain, creates);
   std::vector<Tensor> wanted = tensors_of(items(input_tuple), "inputs");
   check(!wanted.empty(), "`inputs` argument to `grad()` cannot be empty.");
   for (size_t i = 0; i < wanted.size(); ++i)
@@ -237,6 +247,11 @@ Object leads_past(PyObject*, PyObject* args) {
   return owned(PyBool_FromLong(past));
 }
 
+/// _keep_graphs(yes): whether passes keep their graphs from now on, asked or not; returns whether they did before.
+Object keep_graphs(PyObject*, PyObject* yes) {
+  return owned(PyBool_FromLong(std::exchange(graphs_kept, succeeded(PyObject_IsTrue(yes)) != 0)));
+}
+
 /// _check_for_nan(yes): passes over the tape fail at the first gradient that isn't a number.
 Object check_for_nan(PyObject*, PyObject* yes) {
   if (OpObserver* observer = op_observer()) observer->on_opaque("anomaly mode", Py_None);
@@ -248,7 +263,7 @@ Object check_for_nan(PyObject*, PyObject* yes) {
 
 void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
                   Borrowed create, Borrowed inputs) {
-  const bool creates = flag(create, false), retains = flag(retain, creates);
+  const bool creates = flag(create, false), retains = keeps_graph(retain, creates);
   Object input_tuple = as_tuple(inputs, 0);
   check(inputs == Py_None || !items(input_tuple).empty(), "`inputs` argument to `backward()` cannot be empty.");
   ++counters.backwards;
@@ -266,6 +281,7 @@ PyMethodDef autograd_functions[] = {
     {"backward", method<backward>(), METH_VARARGS | METH_KEYWORDS,
      "backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None)"},
     {"_check_for_nan", method<check_for_nan>(), METH_O, nullptr},
+    {"_keep_graphs", method<keep_graphs>(), METH_O, nullptr},
     {"_leads_past", method<leads_past>(), METH_VARARGS, nullptr},
     {"_pass_number", method<pass_number>(), METH_NOARGS, nullptr},
     {"_pass_reaches", method<pass_reaches>(), METH_O, nullptr},

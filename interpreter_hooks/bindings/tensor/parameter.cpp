@@ -39,6 +39,11 @@ Object parameter_repr(PyObject* self) {
 
 /// PyTorch marks with it what counts as a parameter.
 Object is_param(PyObject*, void*) { return owned(PyBool_FromLong(1)); }
+/// An attribute there, which classes derived from Parameter set themselves; here the type has said it.
+int set_is_param(PyObject*, PyObject* value, void*) {
+  if (!value || !succeeded(PyObject_IsTrue(value))) raise(PyExc_AttributeError, "a Parameter can't cease to be one");
+  return 0;
+}
 
 }  // namespace
 
@@ -48,6 +53,6 @@ void append_parameter_slots(std::vector<PyType_Slot>& slots) {
   slots.push_back({Py_tp_repr, slot<parameter_repr>()});
 }
 
-PyGetSetDef parameter_getters[] = {{"_is_param", entry<is_param>, nullptr, nullptr, nullptr}, {}};
+PyGetSetDef parameter_getters[] = {{"_is_param", entry<is_param>, entry<set_is_param>, nullptr, nullptr}, {}};
 
 }  // namespace terra::hooks

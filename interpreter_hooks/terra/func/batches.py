@@ -54,14 +54,18 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             result, placed = rule(info, tuple(dims), *args, **kwargs)
             return tree_map(lambda t, d: t.expand(sizes[0], *t.shape) if d is None else t.movedim(d, 0), result, placed)
         results = []
+        kept = C._keep_graphs(True)  # a pass in one call leaves its graph to the others
         state = None if randomness == "different" else C.default_generator.clone_state()
-        for i in range(sizes[0]):
-            if randomness == "same" and i > 0:
-                C.default_generator._go_to(state)
-            own = [t if d is None else t.select(d, i) for d, t in zip(dims, leaves)]
-            results.append(func(*tree_unflatten(own, spec), **kwargs))
-            if randomness == "error" and not C.default_generator._is_at(state):
-                raise RuntimeError(_DRAWN)
+        try:
+            for i in range(sizes[0]):
+                if randomness == "same" and i > 0:
+                    C.default_generator._go_to(state)
+                own = [t if d is None else t.select(d, i) for d, t in zip(dims, leaves)]
+                results.append(func(*tree_unflatten(own, spec), **kwargs))
+                if randomness == "error" and not C.default_generator._is_at(state):
+                    raise RuntimeError(_DRAWN)
+        finally:
+            C._keep_graphs(kept)
         return _stacked(name, results, out_dims)
 
     return mapped
