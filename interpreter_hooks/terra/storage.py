@@ -1,5 +1,6 @@
 """torch.storage: the memory below tensors, as bytes and as elements of one dtype. Both are views that keep it alive."""
 
+import io
 import os
 
 import _terra_C as C
@@ -208,6 +209,15 @@ def typed(tensor):
         stacklevel=3,
     )
     return TypedStorage(wrap_storage=of(tensor), dtype=tensor.dtype)
+
+
+def _load_from_bytes(b):
+    """The storage of a tensor that PyTorch has pickled without torch.save()."""
+    from .serialization import load
+
+    stored = load(io.BytesIO(b), weights_only=False)
+    flat = of(stored.typed(stored.dtype or C.uint8))
+    return flat if stored.dtype is None else TypedStorage(wrap_storage=flat, dtype=stored.dtype)
 
 
 __getattr__ = lazily(__name__)

@@ -83,6 +83,7 @@ class Storage:
         return self
 
     def fill(self, data):
+        self.data = data
         for dtype, flat in self._typed.items():
             if flat.numel():
                 flat.copy_(C.frombuffer(bytearray(data), dtype=dtype, count=flat.numel()))

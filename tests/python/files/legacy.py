@@ -1,6 +1,6 @@
 # run: --torch
 # timeout: 240
-"""The format from before archives, places of storages, mapped files. The files below were written by PyTorch 2.15."""
+"""The format from before archives, places of storages, mapped files, plain pickles. The files below were written by PyTorch 2.15."""
 
 import base64
 import io
@@ -41,6 +41,18 @@ VPfavVxsH/uX6Wr/aOBjv4fudfavfjTHB86qSq6r5GH311n77TtfXeucvwMeB2t7clf+lYzQ6I/vrFzt
 wyk8mmpWQqmUxPJqS4LCclWcpkEvG0LMmT6VQqM5lOp6jK73/UHkSJjqij0uekfEunt7YNblEufoeKaG8BG+GQ3wbQTtVQJPEWoVG+8ATRLpVP5PEWkiGO
 5wsPT7uAiXCvu/dz8MMhJNQeEet1cR77SMTGRazXgXnscFjAJkSs1zl57JciNilivW7HY4/0CFi5hd3eD73trohNiXG9bsVj6RDvfCLWazg8Ni9iMyLW6x
 Q89rGIzYpY7z0f4LBX+pDoLCLYe/3GOPDPHvD2xjCvhcOnWjYSOO0xNP59P+AmcaRVzsL0yxyddFfKHDoUZpgBZz6b+x+jhzQq
+"""
+PICKLE = """
+eNrt1ltz00YUB3BJdi6oDddyK6Wl0IvTgmvJdmK3tHEhpBdxXS4VVyHLm1iMIvkvrRnSGWbyohT4DDzw2H4EZnhyvlh3vRaJmYTmNZl6PCutdLzS+e2Z9S5rT6EU
+7BFFUeaDyGVQPRbFXrvodJkfJLoT02bXD1oOo2ESxc5jU4dWGMQk/OAuUN3hv2w583G06DSXGE105DzHi1rUS3QaihMdefuUqii9Za33Qg9W3/Rezq2+PvGo9/fV
+o0V+8dLqPzlx7L/MXv4ynThikRcFzmMaJ34UQhUh9gS/FfiMBdShYct3Q2i9Z7bOr7KlDnUS/0+aIPcUeZlS0o5ihhFLs3O854cMo1bezotBonABY1a+2xWPLdhj
+IlqmA0Wmp88JkOuDHKHau3lMvVI3SlXDqJaNWq0GObDX6SJnjV5myF8Tw92HslGw6hZHlfWf3vIMbxv82xAd0bxqYMQWUYHL/NDA6ArGCMZT7CLQLcXSrNwKPrBy
+lrqCD597XCigHuNAiX4lbtGYtmZ9j+mYmCTYzbCHYG9/ONaNQ9rCvrZWaOfa/0/GVidjf5vPwAGCj1IcJDhkqXwGtBUc5id8Io48bwvoowwfExxby+WTjPnwdmO+
+yGM2VDZLFbNcNswhZW0T5bfBXFkb+KqDY9bHcUH7KcFnKU4QfC6KO8VJS01xSrJ+wfAlwVf2OI9u9lcnYwpfZ7R7thvtuTmZwka8lVLFmDanp2pb4V0LXserzCgN
+FAQpl/smxbcEpyXpGUFalKTfMZQIjP4zopDCzDT3bTfN2ajbDOjmpVqpTg1Zqu8rVRHMLdWhBWG8gbLwrBBUU0wRTFvK5KR0rDHUCb63dwkNN3YXKaMxftjkv/Nt
+hI6zGfj+HbMAi3KsG+W6udXalcHra1cuvrzBj0L8J4KZFA2Cn2UFnxMVfF7KzzJcIJh71u/88hd+JfhN5kDdefye8U7sLF6zbJa2Us5rwUPlLGQtIXuR4FKKywRX
+uCxHvSqaaxKTMFwnuNHPhS522BJuZprjO0mzVDfN0vBCq2yqOQjmmpklbgnIPwjsFLcJ7nBIRWwJ7vKdAd+U3ZNlep/hAYHTfzkvWuwE9AkeZpxHthvneZnBf6hW
+39kdqO9Trcrdgfru/guu4G0SeClaBFTW6bxoFiRtm8EneNQt/gsrqp8t
 """
 
 
@@ -161,4 +173,12 @@ for _ in range(600):
             torch.load(io.BytesIO(bytes(data)))
     except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError):
         pass
-print("9 passed")
+# Pickles of tensors, made without torch.save().
+loaded = pickle.load(file_of(PICKLE))
+assert loaded["float"].tolist() == [[0, 1, 2], [3, 4, 5]] and loaded["turned"].tolist() == [[1, 4], [2, 5]]
+assert loaded["turned"].stride() == (1, 3) and loaded["long"].tolist() == [1, 2] and loaded["one"] == 3 and loaded["one"].dim() == 0
+assert loaded["bfloat16"].dtype == torch.bfloat16 and loaded["bfloat16"].tolist() == [0.5, 2] and loaded["complex"].tolist() == [1 + 2j]
+assert type(loaded["parameter"]) is nn.Parameter and loaded["leaf"].requires_grad and loaded["empty"].shape == (0, 2)
+loaded["float"][0, 0] = 7
+assert loaded["float"].tolist()[0] == [7, 1, 2]
+print("10 passed")
