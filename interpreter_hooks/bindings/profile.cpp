@@ -1,8 +1,8 @@
 // The C half of torch.profiler: scopes of the program's own, and what the engine has seen.
-#include "engine/profile/scope.h"
-
+#include <Python.h>
 #include <frameobject.h>
 
+#include "engine/profile/scope.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/entry.h"

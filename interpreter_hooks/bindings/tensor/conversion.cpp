@@ -1,4 +1,5 @@
 // to(), type(), float() and the like: the same elements in another dtype, or on another device.
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -136,20 +137,18 @@ Object type_as(PyObject* self, PyObject* other) {
   return in_dtype(self, impl_of(other)->dtype, MemoryFormat::Preserve, false, impl_of(other)->device);
 }
 
-/// The methods that convert, by the names of their dtypes.
-constexpr struct {
-  const char* name;
-  DType dtype;
-} casts[] = {{"float", DType::F32},    {"double", DType::F64}, {"chalf", DType::C32},     {"cfloat", DType::C64},
-             {"cdouble", DType::C128}, {"half", DType::F16},   {"bfloat16", DType::BF16}, {"long", DType::I64},
-             {"int", DType::I32},      {"short", DType::I16},  {"char", DType::I8},       {"byte", DType::U8},
-             {"bool", DType::Bool}};
+/// A text as an argument of a template.
+template <size_t N>
+struct Name {
+  constexpr Name(const char (&from)[N]) { std::copy_n(from, N, text); }
+  char text[N];
+};
 
-template <size_t Row>
+template <Name name, DType D>
 Object cast(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  check_arguments(casts[Row].name, count, names, 0, "memory_format");
+  check_arguments(name.text, count, names, 0, "memory_format");
   const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "to");
-  return in_dtype(self, casts[Row].dtype, format.value_or(MemoryFormat::Preserve));
+  return in_dtype(self, D, format.value_or(MemoryFormat::Preserve));
 }
 
 Object cpu(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -167,26 +166,26 @@ Object cuda(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) {
 
 }  // namespace
 
-#define TERRA_CAST(row) \
-  { casts[row].name, method<cast<row>>(), METH_FASTCALL | METH_KEYWORDS, "The same elements in another dtype." }
+#define TERRA_CAST(name, dtype) \
+  { name, method<cast<name, dtype>>(), METH_FASTCALL | METH_KEYWORDS, "The same elements in another dtype." }
 PyMethodDef conversion_methods[] = {
     {"to", method<to>(), METH_FASTCALL | METH_KEYWORDS, "to(dtype | device | other): the tensor with that dtype."},
     {"type", method<type>(), METH_FASTCALL | METH_KEYWORDS,
      "The name of the tensor's type, or the tensor with another."},
     {"type_as", method<type_as>(), METH_O, "The tensor with the dtype of another."},
-    TERRA_CAST(0),
-    TERRA_CAST(1),
-    TERRA_CAST(2),
-    TERRA_CAST(3),
-    TERRA_CAST(4),
-    TERRA_CAST(5),
-    TERRA_CAST(6),
-    TERRA_CAST(7),
-    TERRA_CAST(8),
-    TERRA_CAST(9),
-    TERRA_CAST(10),
-    TERRA_CAST(11),
-    TERRA_CAST(12),
+    TERRA_CAST("float", DType::F32),
+    TERRA_CAST("double", DType::F64),
+    TERRA_CAST("chalf", DType::C32),
+    TERRA_CAST("cfloat", DType::C64),
+    TERRA_CAST("cdouble", DType::C128),
+    TERRA_CAST("half", DType::F16),
+    TERRA_CAST("bfloat16", DType::BF16),
+    TERRA_CAST("long", DType::I64),
+    TERRA_CAST("int", DType::I32),
+    TERRA_CAST("short", DType::I16),
+    TERRA_CAST("char", DType::I8),
+    TERRA_CAST("byte", DType::U8),
+    TERRA_CAST("bool", DType::Bool),
     {"cpu", method<cpu>(), METH_FASTCALL | METH_KEYWORDS, "The tensor on the CPU."},
     {"cuda", method<cuda>(), METH_FASTCALL | METH_KEYWORDS, "Raises: there is no CUDA in this build."},
     {}};

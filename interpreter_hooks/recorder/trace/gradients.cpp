@@ -2,6 +2,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/walk.h"
 #include "graph/trace/ids.h"
+#include "interpreter_hooks/bindings/tensor/tensor_object.h"
 #include "interpreter_hooks/guards/tensors.h"
 #include "interpreter_hooks/recorder/calls/call_models.h"
 #include "interpreter_hooks/recorder/trace/builder.h"
