@@ -8,7 +8,6 @@ from .._names import lazily
 
 _MICROSECOND = 1e3  # nanoseconds
 _COLUMN = 12  # characters
-_TIMES = ("self_cpu_time_total", "cpu_time_total", "cpu_time")
 _NO_DEVICE = {
     f"{scope}{device}_{what}": value
     for device in ("device", "cuda")
