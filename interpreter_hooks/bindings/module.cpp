@@ -37,7 +37,7 @@ Object create_module() {
       PyModuleDef_HEAD_INIT, "_terra_C", "Tensors and ops of Terra.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   eager::start();
   warning_hook() = [](const char* sentence) {
-    if (OpObserver* observer = op_observer()) observer->on_opaque("a warning", Py_None);  // shown each time
+    report_opaque("a warning");  // shown each time
     if (PyErr_WarnEx(PyExc_UserWarning, sentence, 1) < 0) throw PythonError{};
   };
   Object module = owned(PyModule_Create(&definition));

@@ -35,13 +35,8 @@ profile::Stack stack_of_python() {
   return stack;
 }
 
-/// What a graph can't do again.
-void about_to(const char* what) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
-}
-
 Object start(PyObject*, PyObject* const* args, Py_ssize_t count) {
-  about_to("begin a profile");
+  report_opaque("begin a profile");
   if (count != 3) raise(PyExc_TypeError, "_profile_start(shapes, memory, stack) takes three flags");
   const auto is_true = [&](int i) { return succeeded(PyObject_IsTrue(args[i])) != 0; };
   return owned(
@@ -65,7 +60,7 @@ Object list_of(const std::vector<Dims>& shapes) {
 }
 
 Object stop(PyObject*, PyObject* number) {
-  about_to("end a profile");
+  report_opaque("end a profile");
   const unsigned long long profile = PyLong_AsUnsignedLongLong(number);
   if (PyErr_Occurred()) throw PythonError{};
   Object list = owned(PyList_New(0));
@@ -81,7 +76,7 @@ Object stop(PyObject*, PyObject* number) {
 }
 
 Object open(PyObject*, PyObject* name) {
-  about_to("mark a part of a profile");
+  report_opaque("mark a part of a profile");
   Py_ssize_t size = 0;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(name, &size);
   if (!utf8) throw PythonError{};
@@ -93,7 +88,7 @@ Object open(PyObject*, PyObject* name) {
 }
 
 Object close(PyObject*, PyObject* scope) {
-  about_to("mark a part of a profile");
+  report_opaque("mark a part of a profile");
   const unsigned long long number = PyLong_AsUnsignedLongLong(scope);
   if (PyErr_Occurred()) throw PythonError{};
   profile::close(number);

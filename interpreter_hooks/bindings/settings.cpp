@@ -19,14 +19,9 @@ DType checked_dtype(Borrowed object, const char* function) {
   return *dtype_from(object);
 }
 
-/// A switch for everything after it, which no graph turns.
-void about_to_set(const char* what) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
-}
-
 Object get_default_dtype(PyObject*, PyObject*) { return Object::share(dtype_object(default_dtype())); }
 Object set_default_dtype_function(PyObject*, PyObject* object) {
-  about_to_set("set_default_dtype()");
+  report_opaque("set_default_dtype()");
   const DType dtype = checked_dtype(object, "set_default_dtype");
   check_kind(is_floating(dtype), ErrorKind::TypeError,
              "only floating-point types are supported as the default type, not {}", name_of(dtype));
@@ -60,11 +55,11 @@ Object can_cast(PyObject*, PyObject* const* args, Py_ssize_t count) {
 }
 
 Object get_num_threads(PyObject*, PyObject*) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("get_num_threads()", Py_None);
+  report_opaque("get_num_threads()");
   return owned(PyLong_FromLong(cpu::threads()));
 }
 Object set_num_threads(PyObject*, PyObject* object) {
-  about_to_set("set_num_threads()");
+  report_opaque("set_num_threads()");
   const long n = PyLong_Check(object) && !PyBool_Check(object) ? PyLong_AsLong(object) : -1;
   if (PyErr_Occurred()) throw PythonError{};
   if (!PyLong_Check(object))
@@ -75,7 +70,7 @@ Object set_num_threads(PyObject*, PyObject* object) {
 }
 
 Object use_reference_kernels(PyObject*, PyObject* yes) {
-  about_to_set("_use_reference_kernels()");
+  report_opaque("_use_reference_kernels()");
   eager::use_reference_kernels(succeeded(PyObject_IsTrue(yes)) != 0);
   return Object::share(Py_None);
 }

@@ -22,10 +22,6 @@ Object told(PyObject* self, const char* attribute, Object value) {
     observer->on_metadata(self, attribute, value.get(), 0);
   return value;
 }
-void opaque(PyObject* self, const char* what) {
-  if (OpObserver* observer = op_observer()) [[unlikely]]
-    observer->on_opaque(what, self);
-}
 Object boolean(bool value) { return owned(PyBool_FromLong(value)); }
 
 Object get_requires_grad(PyObject* self, void*) {
@@ -107,12 +103,12 @@ Object get_retains_grad(PyObject* self, void*) {
 }
 Object get_base(PyObject* self, void*) {
   const autograd::Meta* meta = autograd::find_meta(tensor_of(self));
-  opaque(self, "_base");
+  report_opaque("_base", self);
   return Object::steal(wrap(meta ? meta->base : Tensor()));
 }
 Object is_view(PyObject* self, PyObject*) {
   const autograd::Meta* meta = autograd::find_meta(tensor_of(self));
-  opaque(self, "_is_view()");
+  report_opaque("_is_view()", self);
   return boolean(meta && meta->base.defined());
 }
 
@@ -146,7 +142,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
 }
 
 Object detach_in_place(PyObject* self, PyObject*) {
-  opaque(self, "detach_()");
+  report_opaque("detach_()", self);
   autograd::detach_in_place(tensor_of(self));
   return Object::share(self);
 }

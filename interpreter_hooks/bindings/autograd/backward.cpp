@@ -31,7 +31,7 @@ bool is_edge(Borrowed object) {
 
 /// A tensor in the place of an edge: the leaf behind it, or one that has the history of the result, and no values.
 Tensor tensor_at(Borrowed edge) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient edge", edge);
+  report_opaque("a gradient edge", edge);
   const Ref<autograd::Node> node = node_in(PyTuple_GET_ITEM(edge, 0));
   if (const auto* leaf = dynamic_cast<const autograd::AccumulateGrad*>(node.get())) return leaf->variable();
   // Parts of a tensor are numbered as results of one node, but have nodes of their own.
@@ -77,7 +77,7 @@ thread_local bool graphs_kept = false;
 bool keeps_graph(Borrowed retain, bool creates) {
   if (flag(retain, creates)) return true;
   if (!graphs_kept) return false;
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a pass that keeps its graph for other calls", Py_None);
+  report_opaque("a pass that keeps its graph for other calls");
   return true;
 }
 
@@ -87,14 +87,14 @@ auto observed(F pass) {
   try {
     return pass();
   } catch (...) {
-    if (OpObserver* observer = op_observer()) observer->on_opaque("a backward() that raises", Py_None);
+    report_opaque("a backward() that raises");
     throw;
   }
 }
 
 /// The history of a sparse tensor is that of its values.
 Tensor values_of(Borrowed sparse) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a gradient of a sparse tensor", sparse);
+  report_opaque("a gradient of a sparse tensor", sparse);
   const Object values = owned(PyObject_GetAttrString(sparse, "_elements"));
   if (!is_tensor(values.get())) raise(PyExc_TypeError, "the values of a sparse tensor are a tensor");
   return tensor_of(values.get());
@@ -218,13 +218,13 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
 
 /// _pass_number(): of the pass over the tape that is under way; -1 if there is none.
 Object pass_number(PyObject*, PyObject*) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("the number of a pass", Py_None);
+  report_opaque("the number of a pass");
   return owned(PyLong_FromLongLong(autograd::pass_number()));
 }
 /// _pass_reaches(tensor): whether that pass gets to the tensor.
 Object pass_reaches(PyObject*, PyObject* tensor) {
   if (!is_tensor(tensor)) raise(PyExc_TypeError, "_pass_reaches() takes a tensor");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("where a pass gets to", tensor);
+  report_opaque("where a pass gets to", tensor);
   return owned(PyBool_FromLong(autograd::pass_reaches(tensor_of(tensor))));
 }
 
@@ -233,7 +233,7 @@ Object leads_past(PyObject*, PyObject* args) {
   PyObject *tensor = nullptr, *given = nullptr;
   if (!PyArg_ParseTuple(args, "OO:_leads_past", &tensor, &given)) throw PythonError{};
   if (!is_tensor(tensor)) raise(PyExc_TypeError, "_leads_past() takes a tensor and a list of leaves");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("where a history leads", tensor);
+  report_opaque("where a history leads", tensor);
   std::unordered_set<const TensorImpl*> known;
   const Object leaves = as_tuple(given, 0);
   for (const Tensor& leaf : tensors_of(items(leaves), "leaves")) known.insert(leaf.get());
@@ -254,7 +254,7 @@ Object keep_graphs(PyObject*, PyObject* yes) {
 
 /// _check_for_nan(yes): passes over the tape fail at the first gradient that isn't a number.
 Object check_for_nan(PyObject*, PyObject* yes) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("anomaly mode", Py_None);
+  report_opaque("anomaly mode");
   autograd::check_for_nan(succeeded(PyObject_IsTrue(yes)));
   return Object::share(Py_None);
 }

@@ -36,10 +36,6 @@ Object add_to(Borrowed dict, PyObject* function) {
 /// The functions of a dict at this moment: a hook may remove itself.
 Object functions_of(Borrowed dict) { return owned(PyDict_Values(dict)); }
 
-void observe(const char* what) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
-}
-
 /// Whether a call runs as frames from its beginning on: an observer sees nothing of what C code does first.
 bool runs_as_frame(Borrowed callable) {
   PyObject* callee = PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
@@ -74,7 +70,7 @@ Tensor run_tensor_hooks(Borrowed dict, const Tensor& gradient) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
     Object argument = Object::steal(wrap(current));
     PyObject* function = PyList_GET_ITEM(functions.get(), i);
-    if (op_observer() && !runs_as_frame(function)) observe("a gradient hook that is not a Python function");
+    if (op_observer() && !runs_as_frame(function)) report_opaque("a gradient hook that is not a Python function");
     Object result = owned(PyObject_CallOneArg(function, argument.get()));
     if (result.get() == Py_None) continue;
     if (!is_tensor(result.get()))
@@ -147,7 +143,7 @@ Object add_tensor_hook(PyObject* self, PyObject* function) {
 }
 
 Object add_accumulate_hook(PyObject* self, PyObject* function) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("register_post_accumulate_grad_hook", self);
+  report_opaque("register_post_accumulate_grad_hook", self);
   const Tensor leaf = tensor_of(self);
   check(autograd::is_leaf(leaf), "post accumulate grad hooks cannot be registered on non-leaf tensors");
   const autograd::Edge edge = autograd::gradient_edge(leaf);
@@ -155,7 +151,7 @@ Object add_accumulate_hook(PyObject* self, PyObject* function) {
   Object handle = add_to(dict.get(), function);
   // The tape knows a leaf's node only weakly: the tensor's object keeps it, and so itself, from now on.
   edge.node->post_hooks.emplace_back(0, [dict, impl = leaf.get()](std::vector<Tensor>&, const std::vector<Tensor>&) {
-    observe("gradient hook");
+    report_opaque("gradient hook");
     Object functions = functions_of(dict.get());
     Object argument = Object::steal(wrap(Tensor(Ref<TensorImpl>(impl))));
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i)
@@ -166,12 +162,12 @@ Object add_accumulate_hook(PyObject* self, PyObject* function) {
 }
 
 Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
-  observe("register_hook of a grad_fn");
+  report_opaque("register_hook of a grad_fn");
   Object dict = new_dict();
   Object handle = add_to(dict.get(), function);
   if (before) {
     node.pre_hooks.emplace_back(0, [dict](std::vector<Tensor>& gradients) {
-      observe("gradient hook");
+      report_opaque("gradient hook");
       Object functions = functions_of(dict.get());
       for (Py_ssize_t i = 0; i < PyList_GET_SIZE(functions.get()); ++i) {
         Object arguments = tuple_of(gradients);
@@ -182,7 +178,7 @@ Object add_node_hook(autograd::Node& node, PyObject* function, bool before) {
   } else {
     const std::vector<int> seen = node.seen_edges();
     node.post_hooks.emplace_back(0, [dict, seen](std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
-      observe("gradient hook");
+      report_opaque("gradient hook");
       Object functions = functions_of(dict.get());
       std::vector<Tensor> shown;
       for (const int place : seen) shown.push_back(place < 0 ? Tensor() : inputs[static_cast<size_t>(place)]);

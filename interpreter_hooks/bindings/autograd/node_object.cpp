@@ -72,7 +72,7 @@ void drop_dict(void* dict) {
 
 /// A dict of the program's, which is there as long as the node.
 Object metadata(PyObject* self, void*) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("what a program keeps with a node", self);
+  report_opaque("what a program keeps with a node", self);
   std::shared_ptr<void>& kept = autograd::attachment(*asked(self));
   if (!kept) kept = std::shared_ptr<void>(owned(PyDict_New()).release(), drop_dict);
   return Object::share(static_cast<PyObject*>(kept.get()));
@@ -100,7 +100,7 @@ Object saved_part(const Ref<autograd::Node>& of, const autograd::OpNode& node, s
   if (node.released()) autograd::fail_spent();
   const autograd::SavedTensor* const saved = node.saved(name);
   if (!saved) raise(PyExc_AttributeError, "'%s' object has no attribute '_saved_%s'", node.name().c_str(), name.data());
-  if (OpObserver* observer = op_observer()) observer->on_opaque("what a node keeps", self);
+  report_opaque("what a node keeps", self);
   return Object::steal(wrap(saved->unpack(of)));
 }
 

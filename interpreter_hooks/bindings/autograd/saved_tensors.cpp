@@ -20,9 +20,7 @@ std::vector<Hooks>& hooks() {
   return stack;
 }
 
-void observe_hooks() {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("hooks of saved tensors", nullptr);
-}
+void observe_hooks() { report_opaque("hooks of saved tensors", nullptr); }
 
 /// What pack(tensor) gave. The last reference may go on any thread; the hook runs on the one that goes backward.
 class PackedObject final : public autograd::Packed {

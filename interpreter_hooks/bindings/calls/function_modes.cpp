@@ -28,9 +28,7 @@ void push(Object mode) {
   changed();
 }
 
-void tell(PyObject* mode) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a mode of __torch_function__", mode);
-}
+void tell(PyObject* mode) { report_opaque("a mode of __torch_function__", mode); }
 
 Object push_mode(PyObject*, PyObject* mode) {
   tell(mode);

@@ -30,7 +30,7 @@ void copy_out(Borrowed result, Borrowed out, const CalledOp& called) {
   check_cast(from->dtype, to->dtype);
   if (to->sizes != from->sizes) {
     if (to->numel != 0) warn_of_resizing(*to, *from);
-    if (OpObserver* observer = op_observer()) observer->on_opaque("out= resizes its tensor", out);
+    report_opaque("out= resizes its tensor", out);
     resize(*to, from->sizes, MemoryFormat::Contiguous);
   }
   invoke_in_place(required_op("copy"), {tensor_of(out), tensor_of(result)}, {out, result});

@@ -90,4 +90,10 @@ class OpObserver {
 /// The observer of this thread, or null. A report costs one load and a branch when nobody watches.
 OpObserver*& op_observer();
 
+/// OpObserver::on_opaque, where somebody watches.
+inline void report_opaque(const char* what, PyObject* subject = Py_None) {
+  if (OpObserver* observer = op_observer()) [[unlikely]]
+    observer->on_opaque(what, subject);
+}
+
 }  // namespace terra::hooks

@@ -172,7 +172,7 @@ std::string public_name(Borrowed function, Borrowed form) {
 Object retyped(Object tensor, PyTypeObject* type) {
   PyObject* object = tensor.get();
   if (Py_TYPE(object) != tensor_type) return tensor;
-  if (OpObserver* observer = op_observer()) observer->on_opaque("an instance of a subclass of Tensor", object);
+  report_opaque("an instance of a subclass of Tensor", object);
   if (Py_REFCNT(object) > 1) return owned(PyObject_CallMethod(object, "as_subclass", "O", type));
   if (type->tp_basicsize != tensor_type->tp_basicsize) return moved_to(type, object);  // it has slots
   Object name = owned(PyUnicode_InternFromString("__class__"));
@@ -241,7 +241,7 @@ Object set_disabled(PyObject*, PyObject* args) {
   int subclasses = 0, modes = 0;
   if (!PyArg_ParseTuple(args, "ip", &subclasses, &modes)) throw PythonError{};
   Object before = owned(Py_BuildValue("iO", disabled, modes_are_enabled() ? Py_False : Py_True));
-  if (OpObserver* observer = op_observer()) observer->on_opaque("__torch_function__ switched on or off", Py_None);
+  report_opaque("__torch_function__ switched on or off");
   disabled = subclasses;
   enable_modes(!modes);
   return before;
@@ -330,7 +330,7 @@ Object overridden(Borrowed function, PyObject* const* values, size_t count, PyOb
   if (offer.form && !arrange(offer)) return {};
   if (modes_see_calls) {
     const ModeAside aside;
-    if (OpObserver* observer = op_observer()) observer->on_opaque("a mode of __torch_function__", function);
+    report_opaque("a mode of __torch_function__", function);
     const Object hook = owned(PyObject_GetAttr(aside.mode(), hook_name()));
     Object result = offer.to(hook.get());
     if (result.get() != Py_NotImplemented) return result;

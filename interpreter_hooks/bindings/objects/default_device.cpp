@@ -22,7 +22,7 @@ thread_local Defaults defaults;
 /// Outside of a call nothing else says where the thread makes tensors. What has been put off is done where it was asked
 /// for.
 void take_effect() {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("the default device", Py_None);
+  report_opaque("the default device");
   if (current_device() == defaults.now()) return;
   settle_deferred_work();
   terra::detail::current_device = defaults.now();

@@ -20,10 +20,6 @@ struct GeneratorObject {
 
 PyTypeObject* generator_type = nullptr;
 
-void observe(const char* what) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, Py_None);
-}
-
 Object make(Ref<Generator> generator) {
   Object self = owned(generator_type->tp_alloc(generator_type, 0));
   reinterpret_cast<GeneratorObject*>(self.get())->generator = generator.release();
@@ -82,24 +78,24 @@ void restore(Generator& generator, Borrowed state) {
 }
 
 Object manual_seed(PyObject* self, PyObject* seed) {
-  observe("Generator.manual_seed()");
+  report_opaque("Generator.manual_seed()");
   generator_of(self)->manual_seed(seed_from(seed));
   return Object::share(self);
 }
 Object seed(PyObject* self, PyObject*) {
-  observe("Generator.seed()");
+  report_opaque("Generator.seed()");
   return seed_object(generator_of(self)->seed());
 }
 Object initial_seed(PyObject* self, PyObject*) {
-  observe("Generator.initial_seed()");
+  report_opaque("Generator.initial_seed()");
   return seed_object(generator_of(self)->initial_seed());
 }
 Object get_state(PyObject* self, PyObject*) {
-  observe("Generator.get_state()");
+  report_opaque("Generator.get_state()");
   return state_tensor(*generator_of(self));
 }
 Object set_state(PyObject* self, PyObject* state) {
-  observe("Generator.set_state()");
+  report_opaque("Generator.set_state()");
   restore(*generator_of(self), state);
   return Object::share(self);
 }
@@ -117,7 +113,7 @@ Object is_at(PyObject* self, PyObject* other) {
   return owned(PyBool_FromLong(same));
 }
 Object go_to(PyObject* self, PyObject* other) {
-  observe("Generator.set_state()");
+  report_opaque("Generator.set_state()");
   if (!is_generator(other)) raise(PyExc_TypeError, "expected a Generator, but got %s", Py_TYPE(other)->tp_name);
   generator_of(self)->set_state(generator_of(other)->state());
   return Object::share(Py_None);
@@ -138,24 +134,24 @@ PyGetSetDef getters[] = {{"device", entry<device>, nullptr, "Where draws are mad
 Borrowed default_object = nullptr;
 
 Object seed_default(PyObject*, PyObject* seed) {
-  observe("manual_seed()");
+  report_opaque("manual_seed()");
   default_generator().manual_seed(seed_from(seed));
   return Object::share(default_object);
 }
 Object seed_any(PyObject*, PyObject*) {
-  observe("seed()");
+  report_opaque("seed()");
   return seed_object(default_generator().seed());
 }
 Object initial_seed_default(PyObject*, PyObject*) {
-  observe("initial_seed()");
+  report_opaque("initial_seed()");
   return seed_object(default_generator().initial_seed());
 }
 Object get_rng_state(PyObject*, PyObject*) {
-  observe("get_rng_state()");
+  report_opaque("get_rng_state()");
   return state_tensor(default_generator());
 }
 Object set_rng_state(PyObject*, PyObject* state) {
-  observe("set_rng_state()");
+  report_opaque("set_rng_state()");
   restore(default_generator(), state);
   return Object::share(Py_None);
 }

@@ -50,7 +50,7 @@ struct Options {
 Object placed(Object made, std::optional<Device> to) {
   const Tensor tensor = tensor_of(made.get());
   if (!to || tensor.device() == *to) return made;
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a tensor of another device", made.get());
+  report_opaque("a tensor of another device", made.get());
   return Object::steal(wrap(moved_to(tensor, *to)));
 }
 

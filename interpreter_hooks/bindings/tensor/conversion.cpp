@@ -23,7 +23,7 @@ namespace {
 /// The elements on another device, which is a call that gradients lead back through.
 Object on_device(PyObject* self, DType dtype, MemoryFormat format, Device device) {
   const Tensor from = tensor_of(self);
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a move to another device", self);
+  report_opaque("a move to another device", self);
   check_kind(!from.device().is_meta(), ErrorKind::NotImplementedError, "Cannot copy out of meta tensor; no data!");
   static const Op &to_dtype = required_op("to_dtype"), &copy = required_op("copy");
   const Arg in_format = format == MemoryFormat::Preserve ? Arg() : Arg(name_of(format));

@@ -52,7 +52,7 @@ Object deepcopy(PyObject* self, PyObject* memo) {
       "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you "
       "were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
       "https://github.com/pytorch/pytorch/pull/103001");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("deepcopy", self);
+  report_opaque("deepcopy", self);
   Tensor copy = Tensor::view_of(copied_storage(t.storage.get(), memo), t.dtype, t.sizes, t.strides, t.offset);
   set_wants_grad(*copy, t.requires_grad());
   Object result = Object::steal(wrap_as(Py_TYPE(self), copy));
@@ -80,7 +80,7 @@ Tensor without_gaps(const TensorImpl& t) {
 }
 
 Object reduce(PyObject* self, PyObject*) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("pickle", self);
+  report_opaque("pickle", self);
   const TensorImpl& t = *impl_of(self);
   Object module = owned(PyImport_ImportModule("_terra_C"));
   Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));

@@ -115,7 +115,7 @@ Object dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (t.requires_grad()) raise(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
   if (!t.device.is_cpu()) raise(PyExc_BufferError, "Can't export memory of %s", to_string(t.device).c_str());
   ensure(!t.is_symbolic(), "__dlpack__() of a tensor without storage");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("__dlpack__()", self);
+  report_opaque("__dlpack__()", self);
   Tensor lent = copy == Py_True ? ops::clone(alias_of(t)) : alias_of(t);
   lent->storage->mark_exported();
   long major = 0;
@@ -167,7 +167,7 @@ Object taken(PyObject* capsule, const char* used_name) {
   if (PyCapsule_SetName(capsule, used_name) < 0) throw PythonError{};
   Object tensor =
       Object::steal(wrap(Tensor::view_of(std::move(storage), row->dtype, std::move(sizes), std::move(strides), 0)));
-  if (OpObserver* observer = op_observer()) observer->on_opaque("from_dlpack()", tensor.get());
+  report_opaque("from_dlpack()", tensor.get());
   return tensor;
 }
 

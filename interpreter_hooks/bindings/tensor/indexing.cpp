@@ -71,7 +71,7 @@ bool stands_for_tuple(Borrowed index) {
 Object items_of(Borrowed index) {
   if (PyTuple_Check(index)) return Object::share(index);
   if (!stands_for_tuple(index)) return owned(PyTuple_Pack(1, static_cast<PyObject*>(index)));
-  if (OpObserver* observer = op_observer()) observer->on_opaque("an index that is a list of sequences", index);
+  report_opaque("an index that is a list of sequences", index);
   return owned(PyList_AsTuple(index));
 }
 

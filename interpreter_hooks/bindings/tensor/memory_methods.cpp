@@ -22,10 +22,6 @@
 namespace terra::hooks {
 namespace {
 
-void opaque(PyObject* self, const char* what) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, self);
-}
-
 /// A tuple of ints, or such a tuple's only item, as sizes (or strides: `what`) of a method.
 Dims ints_from(PyObject* args, const char* method, const char* what) {
   Object items = PyTuple_GET_SIZE(args) == 1 && PySequence_Check(PyTuple_GET_ITEM(args, 0))
@@ -72,7 +68,7 @@ namespace {
 
 Object resize_method(PyObject* self, PyObject* args, PyObject* kwargs) {
   Borrowed format = kwargs ? PyDict_GetItemString(kwargs, "memory_format") : nullptr;
-  opaque(self, "resize_()");
+  report_opaque("resize_()", self);
   resize(*impl_of(self), ints_from(args, "resize_", "sizes"),
          memory_format_from(format, "resize_").value_or(MemoryFormat::Contiguous));
   return Object::share(self);
@@ -84,7 +80,7 @@ Object resize_as(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
     raise(PyExc_TypeError, "resize_as_(): argument must be Tensor, not %s",
           other ? Py_TYPE(other)->tp_name : "nothing");
   const auto format = memory_format_from(keyword(args, count, names, "memory_format"), "resize_as_");
-  opaque(self, "resize_as_()");
+  report_opaque("resize_as_()", self);
   const TensorImpl& like = *impl_of(other);
   const bool preserves = format == MemoryFormat::Preserve;
   resize(*impl_of(self), like.sizes, preserves ? suggested_format(like) : format.value_or(MemoryFormat::Contiguous));
@@ -132,7 +128,7 @@ Object set_memory(PyObject* self, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:set_", const_cast<char**>(names), &given, &offset_object, &size,
                                    &stride))
     throw PythonError{};
-  opaque(self, "set_()");
+  report_opaque("set_()", self);
   TensorImpl& to = *impl_of(self);
   check_has_memory(to);
   check(!to.requires_grad() || !autograd::is_leaf(tensor_of(self)) || !grad_enabled(),
@@ -191,7 +187,7 @@ Object set_memory(PyObject* self, PyObject* args, PyObject* kwargs) {
 Object map_elements(PyObject* self, PyObject* other, PyObject* function) {
   const Tensor target = alias_of(*impl_of(self)), second_operand = other ? alias_of(*impl_of(other)) : Tensor();
   TensorImpl& t = *target;  // the function may give the tensors themselves other memory
-  opaque(self, "apply_()");
+  report_opaque("apply_()", self);
   check(!impl_of(self)->requires_grad(),
         "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.");
   if (t.device.is_meta()) return Object::share(self);
@@ -230,7 +226,7 @@ Object map(PyObject* self, PyObject* args) {
 /// x.squeeze_() and the like: x becomes the view that the op makes of it, history included.
 Object become_view(PyObject* self, const char* op_name, const char* node_name, PyObject* const* args, Py_ssize_t count,
                    PyObject* names) {
-  opaque(self, "in-place change of a shape");
+  report_opaque("in-place change of a shape", self);
   const Tensor target = tensor_of(self);
   check(!target.requires_grad() || !autograd::is_leaf(target) || !grad_enabled(),
         "a leaf Variable that requires grad is being used in an in-place operation.");

@@ -21,7 +21,7 @@ Object told(PyObject* self, const char* attribute, Object value, int64_t dim = 0
   return value;
 }
 Object opaque(PyObject* self, const char* what, Object value) {
-  if (OpObserver* observer = op_observer()) observer->on_opaque(what, self);
+  report_opaque(what, self);
   return value;
 }
 Object integer(int64_t value) { return owned(PyLong_FromLongLong(value)); }

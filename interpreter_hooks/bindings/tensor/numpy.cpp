@@ -75,7 +75,7 @@ Object array_of(PyObject* self) {
           to_string(t.device).c_str());
   ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
   check_has_memory(t);
-  if (OpObserver* observer = op_observer()) observer->on_opaque("numpy()", self);
+  report_opaque("numpy()", self);
   wait_for_bytes(t);
   t.storage->mark_fixed();
   Object exporter = owned(exporter_type()->tp_alloc(exporter_type(), 0));
@@ -142,7 +142,7 @@ Object from_numpy(PyObject*, PyObject* array) {
           1) < 0)
     throw PythonError{};
   Object tensor = Object::steal(wrap(std::move(buffer).share()));
-  if (OpObserver* observer = op_observer()) observer->on_opaque("from_numpy()", tensor.get());
+  report_opaque("from_numpy()", tensor.get());
   return tensor;
 }
 

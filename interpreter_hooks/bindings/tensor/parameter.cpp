@@ -28,7 +28,7 @@ Object parameter_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   Tensor tensor = data == Py_None ? Tensor::empty(Dims{0}, DType::F32) : alias_of(*impl_of(data));
   if (succeeded(PyObject_IsTrue(requires_grad))) autograd::make_require_grad(tensor);
   Object self = Object::steal(wrap_as(type, std::move(tensor)));
-  if (OpObserver* observer = op_observer()) observer->on_opaque("Parameter()", self.get());
+  report_opaque("Parameter()", self.get());
   return self;
 }
 

@@ -101,10 +101,6 @@ struct Profile {
 };
 constexpr Profile profiles[] = {{"default", 4, 1000, 3, 80}, {"short", 2, 1000, 2, 80}, {"full", 4, INFINITY, 3, 80}};
 
-void report_options() {
-  if (OpObserver* observer = op_observer()) observer->on_opaque("print options", Py_None);
-}
-
 Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* names[] = {"precision", "threshold", "edgeitems", "linewidth", "profile", "sci_mode", nullptr};
   PyObject *precision = Py_None, *threshold = Py_None, *edge = Py_None, *width = Py_None, *profile = Py_None,
@@ -112,7 +108,7 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOOO:set_printoptions", const_cast<char**>(names), &precision,
                                    &threshold, &edge, &width, &profile, &scientific))
     throw PythonError{};
-  report_options();
+  report_opaque("print options");
   PrintOptions options = print_options;
   if (profile != Py_None) {
     const char* name = PyUnicode_AsUTF8(profile);
@@ -139,7 +135,7 @@ Object set_printoptions(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 Object get_printoptions(PyObject*, PyObject*) {
-  report_options();
+  report_opaque("print options");
   Object scientific =
       print_options.scientific ? owned(PyBool_FromLong(*print_options.scientific)) : Object::share(Py_None);
   return owned(Py_BuildValue("{s:i,s:d,s:L,s:L,s:O}", "precision", print_options.precision, "threshold",
@@ -154,7 +150,7 @@ Object elements_of(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O!n:_elements_text", tensor_type, &tensor, &indent)) throw PythonError{};
   const TensorImpl& t = *impl_of(tensor);
   check(!t.is_symbolic() && !is_sparse(t) && indent >= 0, "_elements_text() takes a tensor that has elements");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("repr", tensor);
+  report_opaque("repr", tensor);
   return text_object(elements_text(t, static_cast<size_t>(indent)));
 }
 
@@ -163,7 +159,7 @@ Object elements_of(PyObject*, PyObject* args) {
 Object tensor_repr(PyObject* self) {
   if (may_be_taken_over(self)) [[unlikely]]
     if (Object given = overridden_method("__repr__", &self, 1, Told::Self)) return given;
-  if (OpObserver* observer = op_observer()) observer->on_opaque("repr", self);
+  report_opaque("repr", self);
   return text_object(tensor_text(self));
 }
 

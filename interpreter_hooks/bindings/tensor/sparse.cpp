@@ -18,7 +18,7 @@ PyObject *sum_function = nullptr, *to_dense_function = nullptr, *rows_function =
 /// Backward runs on the thread that called it, which holds the lock.
 Tensor asked_of_host(PyObject* function, std::initializer_list<PyObject*> args) {
   ensure(function != nullptr, "the package has said how sparse tensors add up before it made one");
-  if (OpObserver* observer = op_observer()) observer->on_opaque("a sparse gradient", nullptr);
+  report_opaque("a sparse gradient", nullptr);
   const Object result = owned(PyObject_Vectorcall(function, args.begin(), args.size(), nullptr));
   if (!is_tensor(result.get())) raise(PyExc_TypeError, "a sum of tensors is a tensor");
   return tensor_of(result.get());

@@ -37,7 +37,7 @@ Object list_from(const TensorImpl& t, size_t dim, const char* data) {
 Object tolist(PyObject* self, PyObject*) {
   const TensorImpl& t = *impl_of(self);
   if (t.sizes.empty() && !t.device.is_meta()) return item(self, nullptr);
-  if (OpObserver* observer = op_observer()) observer->on_opaque("tolist", self);
+  report_opaque("tolist", self);
   ensure(!t.is_symbolic(), "tolist of a tensor without storage");
   check_has_memory(t);
   ++counters.items;
