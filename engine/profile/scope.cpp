@@ -14,8 +14,10 @@ namespace {
 
 /// The scopes that profiles which run have seen.
 struct Profiles {
-  std::mutex mutex;
-  Wishes wishes;  ///< of any that runs
+  std::mutex mutex;  ///< of what isn't atomic
+  /// What any that runs has wished.
+  std::atomic<bool> shapes = false, memory = false;
+  std::atomic<Stack (*)()> stack = nullptr;
   size_t running = 0;
   Opened first = 1;  ///< the number of the first of `events`
   std::vector<Event> events;
@@ -44,10 +46,10 @@ int64_t live_bytes() { return static_cast<int64_t>(memory::statistics().live_byt
 uint64_t start(const Wishes& wishes) {
   Profiles& all = profiles();
   const std::lock_guard lock(all.mutex);
-  if (all.running++ == 0) all.wishes = {};
-  all.wishes.shapes |= wishes.shapes;
-  all.wishes.memory |= wishes.memory;
-  if (wishes.stack) all.wishes.stack = wishes.stack;
+  const bool is_first = all.running++ == 0;
+  all.shapes = wishes.shapes || (!is_first && all.shapes);
+  all.memory = wishes.memory || (!is_first && all.memory);
+  if (wishes.stack || is_first) all.stack = wishes.stack;
   detail::running = true;
   return all.first + all.events.size();
 }
@@ -61,7 +63,7 @@ std::vector<Event> stop(uint64_t profile) {
     e.outer = std::max<int64_t>(e.outer - before, -1);
     if (e.end != 0) continue;
     e.end = now();
-    if (all.wishes.memory) e.bytes += live_bytes();
+    if (all.memory) e.bytes += live_bytes();
   }
   if (--all.running > 0) return seen;
   detail::running = false;
@@ -76,8 +78,8 @@ std::string name_of_op(std::string_view op, bool in_place) {
   return in_place ? name + "_" : name;
 }
 
-bool wants_shapes() { return profiles().wishes.shapes; }
-bool wants_stacks() { return profiles().wishes.stack != nullptr; }
+bool wants_shapes() { return profiles().shapes; }
+bool wants_stacks() { return profiles().stack != nullptr; }
 
 Opened open(Subject of) {
   if (of.name.empty()) return kNone;
@@ -85,11 +87,11 @@ Opened open(Subject of) {
   Event e;
   e.of = std::move(of);
   e.thread = static_cast<uint64_t>(gettid());
-  if (all.wishes.stack && e.of.stack.empty()) e.of.stack = all.wishes.stack();
+  if (Stack(*const stack)() = all.stack; stack && e.of.stack.empty()) e.of.stack = stack();
   const std::lock_guard lock(all.mutex);
   if (all.running == 0) return kNone;
   if (all.find(innermost)) e.outer = static_cast<int64_t>(innermost - all.first);
-  if (all.wishes.memory) e.bytes = -live_bytes();
+  if (all.memory) e.bytes = -live_bytes();
   innermost = all.first + all.events.size();
   e.begin = now();
   all.events.push_back(std::move(e));
@@ -103,7 +105,7 @@ void close(Opened scope) {
   Event* const e = all.find(scope);
   if (!e) return;
   e->end = end;
-  if (all.wishes.memory) e->bytes += live_bytes();
+  if (all.memory) e->bytes += live_bytes();
   innermost = e->outer < 0 ? kNone : all.first + static_cast<Opened>(e->outer);
 }
 
