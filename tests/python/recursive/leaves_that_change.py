@@ -11,20 +11,8 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from _oracle import check, wave  # noqa: E402
+from _weighted_sums import Node, encode, weight  # noqa: E402
 
-
-class Node:
-    def __init__(self, state, *children):
-        self.state, self.children = state, children
-
-
-def encode(node):
-    if not node.children:
-        return torch.tanh(node.state * weight)
-    return sum(encode(child) for child in node.children) * node.state
-
-
-weight = wave(3).requires_grad_()
 items = []
 for i in range(16):
     leaves = [(wave(3) + 0.1 * k * i).requires_grad_() for k in range(5)]
