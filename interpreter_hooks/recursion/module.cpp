@@ -181,6 +181,12 @@ Object recursive_invoke(PyObject*, PyObject* args) {
   return list_of(InvokeOp(in_capsule<SubGraph>(graph))(given));
 }
 
+Object recursive_item(PyObject*, PyObject* tensor) {
+  check_kind(hooks::is_tensor(tensor), ErrorKind::TypeError, "item() takes a tensor of the body, not a '{}'",
+             Py_TYPE(tensor)->tp_name);
+  return capsule_of(item(hooks::tensor_of(tensor)));
+}
+
 /// (truth, if_true, if_false)
 Object recursive_cond(PyObject*, PyObject* args) {
   PyObject *truth, *if_true, *if_false;
@@ -252,6 +258,7 @@ PyMethodDef recursive_methods[] = {
     {"recursive_host_function", hooks::method<recursive_host_function>(), METH_VARARGS, "Numbers a function."},
     {"recursive_read", hooks::method<recursive_read>(), METH_VARARGS, "Reads the structure."},
     {"recursive_invoke", hooks::method<recursive_invoke>(), METH_VARARGS, "Calls a SubGraph."},
+    {"recursive_item", hooks::method<recursive_item>(), METH_O, "The number that a tensor holds, for the host."},
     {"recursive_cond", hooks::method<recursive_cond>(), METH_VARARGS, "One of two ways."},
     {"recursive_switch", hooks::method<recursive_switch>(), METH_VARARGS, "One of several ways."},
     {"recursive_as_tensor", hooks::method<recursive_as_tensor>(), METH_O, "A number as a tensor."},

@@ -91,6 +91,7 @@ class JointBuilder {
   void play(const Node& n) {
     switch (n.kind) {
       case NodeKind::HostCall: return;  // the walk has done it
+      case NodeKind::Item: return play_item(n);
       case NodeKind::Call: return play_call(n);
       case NodeKind::Op:
         if (is_sparse_look_up(n)) return look_up(n);
@@ -136,11 +137,23 @@ class JointBuilder {
       values_[n.results[r]] = std::move(results[r]);
   }
 
+  /// The number is a tensor without dimensions, into which no gradient flows.
+  void play_item(const Node& n) {
+    const GradMode off(false);
+    Batched item = value(graph::operand(n, 0));
+    item.tensor = (*find_op("reshape"))(item.tensor, item.rows ? Dims{rows_} : Dims{});
+    const DType dtype = Scalar::dtype_of(path_.body.meta(n.results[0]).scalar);
+    if (item.tensor.dtype() != dtype) item.tensor = (*find_op("to_dtype"))(item.tensor, dtype);
+    if (item.tensor.requires_grad()) item.tensor = (*find_op("detach"))(item.tensor);
+    item.number = true;
+    values_[n.results[0]] = std::move(item);
+  }
+
   void play_call(const Node& n) {
     const auto call = static_cast<uint32_t>(calls_++);
     const SubGraph& callee = all_->of(n.index);
     for (uint32_t i = 0; i < callee.inputs.size(); ++i)
-      if (callee.inputs[i].kind == InputKind::Row)
+      if (callee.inputs[i].kind == InputKind::Row || path_.is_item(graph::operand(n, i)))
         add_output({JointOutput::Kind::Operand, i, call}, value(graph::operand(n, i)));
     for (uint32_t r = 0; r < n.results.size(); ++r)
       values_[n.results[r]] =

@@ -1,6 +1,6 @@
 #include "recursive/batching/sub_graphs.h"
 
-#include <algorithm>
+#include <functional>
 
 #include "engine/errors/errors.h"
 
@@ -14,10 +14,25 @@ using graph::Use;
 
 bool is_host(const graph::ValueMeta& meta) { return !meta.is_tensor(); }
 
-/// Follows a graph through its switches, one path after the other.
+/// A switch as a graph by itself, on its own operands.
+std::unique_ptr<Graph> graph_of(const Node& choice, const Graph& around, std::string name) {
+  auto made = std::make_unique<Graph>();
+  made->name = std::move(name);
+  made->origins = around.origins;
+  Node inner = choice;
+  graph::for_each_use(inner, [&](ValueId& id) { id = made->add_input(around.meta(id)); });
+  for (ValueId& r : inner.results) r = made->add_value(around.meta(r));
+  made->outputs = inner.results;
+  made->nodes.push_back(std::move(inner));
+  return made;
+}
+
+/// Follows a graph through its switches, one path after the other. `branch_of` numbers switches that are called.
 class PathFinder {
  public:
-  explicit PathFinder(SubGraph& made) : made_(made) {}
+  using BranchOf = std::function<GraphId(const Node&, const Graph& around)>;
+
+  PathFinder(SubGraph& made, BranchOf branch_of) : made_(made), branch_of_(std::move(branch_of)) {}
 
   void run(const Graph& g) {
     Walk walk;
@@ -68,8 +83,12 @@ class PathFinder {
       Frame& f = walk.frames.back();
       if (f.next < f.graph->nodes.size()) {
         const Node& n = f.graph->nodes[f.next++];
-        if (n.kind == NodeKind::Switch) return branch(std::move(walk), n, block);
-        add(walk, n, block);
+        if (n.kind != NodeKind::Switch)
+          add(walk, n, block);
+        else if (walk.path.is_item(f.value[graph::operand(n, 0)]))
+          call(walk, n);
+        else
+          return branch(std::move(walk), n, block);
       } else if (walk.frames.size() > 1) {
         walk.leave();
       } else {
@@ -85,10 +104,9 @@ class PathFinder {
 
   void branch(Walk walk, const Node& n, uint32_t block) {
     const Frame& f = walk.frames.back();
-    const ValueId selector = f.value[graph::operand(n, 0)];
-    if (selector >= walk.path.slots.size() || walk.path.slots[selector] == kNoSlot)
-      throw Unbatchable{"which branch of graph \"" + made_.name + "\" runs depends on what a tensor holds"};
-    made_.blocks[block].selector = walk.path.slots[selector];
+    const uint32_t selector = walk.path.slot(f.value[graph::operand(n, 0)]);
+    if (selector == kNoSlot) throw InternalError("a switch goes by a number that nobody decides");
+    made_.blocks[block].selector = selector;
     for (const auto& body : n.bodies) {
       Walk next = walk;
       Frame inner{body.get(), 0, std::vector<ValueId>(body->values.size(), kNoId), &n};
@@ -99,6 +117,14 @@ class PathFinder {
       made_.blocks[block].next.push_back(begins);
       follow(std::move(next), begins);
     }
+  }
+
+  void call(Walk& walk, const Node& choice) {
+    Node node = choice;
+    node.kind = NodeKind::Call;
+    node.index = branch_of_(choice, *walk.frames.back().graph);
+    node.bodies.clear();
+    add(walk, node, 0);
   }
 
   void add(Walk& walk, const Node& n, uint32_t block) {
@@ -117,6 +143,10 @@ class PathFinder {
       body.origins.push_back(f.graph->origins[n.origin]);
     }
     if (node.kind == NodeKind::HostCall) made_.blocks[block].steps.push_back(host_step(walk, node));
+    if (node.kind == NodeKind::Item) {
+      walk.path.items.push_back(walk.give_slot(node.results[0]));
+      made_.blocks[block].steps.push_back({kItem, {}, {walk.path.items.back()}});
+    }
     if (node.kind == NodeKind::Call) walk.path.calls.push_back(static_cast<uint32_t>(body.nodes.size()));
     body.nodes.push_back(std::move(node));
   }
@@ -125,15 +155,17 @@ class PathFinder {
     HostStep step;
     step.function = node.index;
     graph::for_each_use(node, [&](ValueId id) {
-      const uint32_t slot = id < walk.path.slots.size() ? walk.path.slots[id] : kNoSlot;
-      if (slot == kNoSlot) throw Unbatchable{"the host is given something that graph \"" + made_.name + "\" computes"};
-      step.args.push_back(slot);
+      if (walk.path.slot(id) == kNoSlot || walk.path.is_item(id))
+        throw Unbatchable{"a host read is given something that graph \"" + made_.name +
+                          "\" computes: hand it to a SubGraph, or read in a way that it chooses"};
+      step.args.push_back(walk.path.slot(id));
     });
     for (ValueId r : node.results) step.results.push_back(walk.give_slot(r));
     return step;
   }
 
   SubGraph& made_;
+  const BranchOf branch_of_;
 };
 
 }  // namespace
@@ -146,11 +178,11 @@ SubGraphs::SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId roo
 
 void SubGraphs::add(GraphId id) {
   if (of_[id]) return;
-  const Graph& g = table_->at(id);
+  const Graph& g = graph(id);
   of_[id] = std::make_unique<SubGraph>();
   SubGraph& made = *of_[id];
   made.id = id;
-  made.name = table_->name(id);
+  made.name = id < table_->size() ? table_->name(id) : g.name;
   for (ValueId input : g.inputs)
     made.inputs.push_back({is_host(g.meta(input)) ? InputKind::Host : InputKind::Shared, kNoId});
   for (ValueId output : g.outputs) {
@@ -158,9 +190,41 @@ void SubGraphs::add(GraphId id) {
       throw Unbatchable{"graph \"" + made.name + "\" returns something other than tensors"};
     made.results.push_back(g.meta(output));
   }
-  PathFinder(made).run(g);
+  PathFinder(made, [&](const Node& n, const Graph& around) { return branch_of(n, around, made.name); }).run(g);
   for (const Path& path : made.paths)
     for (uint32_t n : path.calls) add(path.body.nodes[n].index);
+}
+
+const Graph& SubGraphs::graph(GraphId id) const {
+  return id < table_->size() ? table_->at(id) : *branches_[id - table_->size()];
+}
+
+GraphId SubGraphs::branch_of(const Node& choice, const Graph& around, const std::string& caller) {
+  const auto [at, is_new] = numbers_.try_emplace(&choice, static_cast<GraphId>(of_.size()));
+  if (is_new) {
+    branches_.push_back(graph_of(choice, around, caller + "/" + std::to_string(branches_.size())));
+    of_.emplace_back();
+  }
+  return at->second;
+}
+
+template <class F>
+bool SubGraphs::is_any_path(F&& f) const {
+  return std::any_of(of_.begin(), of_.end(),
+                     [&](const auto& of) { return of && std::any_of(of->paths.begin(), of->paths.end(), f); });
+}
+
+bool SubGraphs::have_items() const {
+  return is_any_path([](const Path& p) { return !p.items.empty(); });
+}
+
+bool SubGraphs::read_tensors() const {
+  return is_any_path([](const Path& p) {
+    return std::any_of(p.body.nodes.begin(), p.body.nodes.end(), [&](const Node& n) {
+      return n.kind == NodeKind::HostCall &&
+             std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) { return p.body.meta(r).is_tensor(); });
+    });
+  });
 }
 
 void SubGraphs::find_shared_inputs() {

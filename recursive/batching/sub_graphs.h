@@ -5,8 +5,19 @@
 //       if tree.is_leaf:                         0  no call
 //           return leaf(words[tree.word])        1  call 0: @encode(tree.left), call 1: @encode(tree.right)
 //       return join(encode(tree.left), encode(tree.right))
+//
+// A branch that goes by what a tensor holds is a graph of its own, which the path calls: its way is known when the
+// tensor is.
+//
+//   def grow(h):                               @grow, one path:
+//       if (stop(h) > 0).item():               0  call 0: @grow/0(item, h)
+//           return h                           @grow/0, two paths: no call, and call 0: @grow(step(h))
+//       return grow(step(h))
 #pragma once
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "graph/ir/graph_table.h"
@@ -31,9 +42,11 @@ struct SubGraphInput {
 
 /// Values that the host decides have slots, which a walk fills.
 inline constexpr uint32_t kNoSlot = ~0u;
+/// In place of a function: a number that a tensor holds gets its slot, which stays empty.
+inline constexpr uint32_t kItem = ~0u;
 
 struct HostStep {
-  uint32_t function = 0;                ///< its number
+  uint32_t function = 0;                ///< its number, or kItem
   std::vector<uint32_t> args, results;  ///< slots
 };
 
@@ -51,6 +64,10 @@ struct Path {
   std::vector<uint32_t> calls;  ///< which nodes of the body call
   std::vector<uint32_t> slots;  ///< by value of the body
   uint32_t used_slots = 0;
+  std::vector<uint32_t> items;  ///< slots of numbers that tensors hold, ascending: no walk fills them
+
+  uint32_t slot(ValueId id) const { return id < slots.size() ? slots[id] : kNoSlot; }
+  bool is_item(ValueId id) const { return std::binary_search(items.begin(), items.end(), slot(id)); }
 };
 
 /// A graph of the table that takes part in the recursion. Its inputs that the host decides have the first slots.
@@ -63,7 +80,8 @@ struct SubGraph {
   std::vector<Path> paths;
 };
 
-/// The root and all that it calls, by GraphId. Throws Unbatchable where a branch depends on what tensors hold.
+/// The root and all that it calls, by GraphId; branches that go by what tensors hold have numbers behind those of the
+/// table. Throws Unbatchable where the host is given what tensors hold.
 class SubGraphs {
  public:
   SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root);
@@ -72,14 +90,24 @@ class SubGraphs {
   const SubGraph& of(GraphId id) const { return *of_[id]; }
   bool has(GraphId id) const { return of_[id] != nullptr; }
   GraphId size() const { return static_cast<GraphId>(of_.size()); }
+  /// Ways are chosen by what tensors hold.
+  bool have_items() const;
+  /// The host reads tensors from the structure.
+  bool read_tensors() const;
 
  private:
   void add(GraphId id);
+  const graph::Graph& graph(GraphId id) const;
+  GraphId branch_of(const graph::Node& choice, const graph::Graph& around, const std::string& caller);
+  template <class F>
+  bool is_any_path(F&& f) const;
   void find_shared_inputs();
 
   const std::shared_ptr<const graph::GraphTable> table_;
   const GraphId root_;
   std::vector<std::unique_ptr<SubGraph>> of_;
+  std::vector<std::unique_ptr<graph::Graph>> branches_;
+  std::map<const graph::Node*, GraphId> numbers_;  ///< of branches
 };
 
 /// Why calls can't run many at a time.

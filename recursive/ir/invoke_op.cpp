@@ -61,6 +61,18 @@ std::vector<Tensor> InvokeOp::operator()(const std::vector<Operand>& operands) c
   return results;
 }
 
+HostSymbol item(const Tensor& tensor) {
+  Body& body = Body::current("item()");
+  check(tensor.numel() == 1, "item() of a tensor with {} elements: a number of the host is one element",
+        tensor.numel());
+  check_kind(!is_complex(tensor.dtype()), ErrorKind::TypeError,
+             "item() of a complex tensor: numbers of the host are real");
+  const Scalar::Kind kind = tensor.dtype() == DType::Bool ? Scalar::Kind::Bool
+                            : is_inexact(tensor.dtype())  ? Scalar::Kind::Float
+                                                          : Scalar::Kind::Int;
+  return {body.emitter().emit_item(tensor, kind), ValueMeta::number(kind)};
+}
+
 std::vector<Tensor> cond(const HostSymbol& truth, const Way& if_true, const Way& if_false) {
   check_selector(truth, Scalar::Kind::Bool, "cond()");
   return choose(truth, {&if_false, &if_true}, "cond()");

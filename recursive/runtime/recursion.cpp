@@ -86,10 +86,21 @@ class InvocationNode final : public autograd::Node {
   std::vector<TensorMeta> metas_;
 };
 
+/// What `make` makes of a SubGraph; an Error where there is no way to run its calls.
+template <class F>
+auto refusing(const std::string& name, F&& make) {
+  try {
+    return make();
+  } catch (const Unbatchable& refused) {
+    fail(ErrorKind::RuntimeError, "SubGraph \"{}\" can't be run: {}", name, refused.why);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Recursion> Recursion::make(std::shared_ptr<const graph::GraphTable> table, GraphId root) {
-  return std::shared_ptr<Recursion>(new Recursion(std::move(table), root));
+  const std::string name = table->name(root);
+  return refusing(name, [&] { return std::shared_ptr<Recursion>(new Recursion(std::move(table), root)); });
 }
 
 std::shared_ptr<Recursion> Recursion::make(const terra::SubGraph& root) {
@@ -102,7 +113,8 @@ std::shared_ptr<Recursion> Recursion::make(const terra::SubGraph& root) {
 StagedPath& Recursion::staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched) {
   std::unique_ptr<StagedPath>& made = staged_[{of.id, path, wanted, batched}];
   if (made) return *made;
-  made = std::make_unique<StagedPath>(stage_path(&graphs_, of, of.paths[path], wanted, batched));
+  made = refusing(
+      of.name, [&] { return std::make_unique<StagedPath>(stage_path(&graphs_, of, of.paths[path], wanted, batched)); });
   if (!made->why_one_by_one.empty()) counts_.one_by_one.push_back(made->why_one_by_one);
   return *made;
 }
@@ -127,14 +139,15 @@ std::vector<std::vector<Tensor>> Recursion::invoke_all(std::vector<std::vector<H
       for (const auto& given : operands)
         if (const auto* t = std::get_if<Tensor>(&given[i]); t && t->requires_grad()) wanted.inputs[i] = true;
   Forest forest(graphs_, operands, options.most_depth);
-  wanted.feeds = grad_enabled() && forest.reads_gradients();
-  auto run = std::make_unique<Run>(
-      graphs_, operands, std::move(forest),
+  // A walk that goes on while calls run may still meet tensors that require grad.
+  wanted.feeds = grad_enabled() && (forest.reads_gradients() || (!forest.is_complete() && graphs_.read_tensors()));
+  auto run = std::make_unique<Run>(graphs_, operands, std::move(forest));
+  std::vector<std::vector<Tensor>> results = run->forward(
       [&](const SubGraph& of, uint32_t path) -> StagedPath& { return staged(of, path, wanted, options.batched); });
   ++counts_.invocations;
   counts_.calls += run->forest().size();
   counts_.batches += run->schedule().batches.size();
-  std::vector<std::vector<Tensor>> results = run->forward();
+  wanted.feeds = wanted.feeds && run->forest().reads_gradients();
   if (!wanted.any()) return results;
   const auto node = Ref<autograd::Node>(new InvocationNode(shared_from_this(), std::move(run), operands));
   uint32_t index = 0;

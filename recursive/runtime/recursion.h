@@ -27,14 +27,14 @@ struct RecursionCounts {
 
 class Recursion : public std::enable_shared_from_this<Recursion> {
  public:
-  /// Throws Unbatchable where control depends on what tensors hold.
+  /// Throws Error for graphs that can't be run by calls: that assert, loop, or let the host read what tensors hold.
   static std::shared_ptr<Recursion> make(std::shared_ptr<const graph::GraphTable> table, GraphId root);
   /// Of one that is written by hand. Its operands are the declared ones.
   static std::shared_ptr<Recursion> make(const terra::SubGraph& root);
 
   /// Operands by input of the root: handles, numbers, tensors. One tensor for each result; where gradients are
-  /// recorded and something requires grad, the results have a history. Throws what host functions throw, and TooDeep:
-  /// then nothing has been done.
+  /// recorded and something requires grad, the results have a history. Throws what host functions throw, TooDeep, and
+  /// Error for ops that calls can't do (random draws, writes): then nothing has been done.
   std::vector<Tensor> invoke(const std::vector<HostValue>& operands, const RecursionOptions& options = {});
   /// Many invocations at once. Shared inputs are the same tensors in all of them.
   std::vector<std::vector<Tensor>> invoke_all(std::vector<std::vector<HostValue>> operands,

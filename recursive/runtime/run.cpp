@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/errors/errors.h"
 #include "engine/ops/call.h"
@@ -37,9 +38,8 @@ bool same_kind(const Tensor& t, const graph::ValueMeta& meta) {
 
 }  // namespace
 
-Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest,
-         const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged)
-    : graphs_(graphs), roots_(std::move(roots)), forest_(std::move(forest)), schedule_(graphs, forest_, staged) {
+Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest)
+    : graphs_(graphs), roots_(std::move(roots)), forest_(std::move(forest)), schedule_(graphs) {
   const auto& inputs = graphs.root().inputs;
   for (const auto& given : roots_) {
     auto& tensors = operands_.emplace_back(inputs.size());
@@ -50,18 +50,16 @@ Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, For
 
 // ---- memory -----------------------------------------------------------------------------------------------------
 
-void Run::allocate(uint32_t path, bool backward) {
-  const ScheduledPath& p = schedule_.paths[path];
-  const StagedPath& s = *p.staged;
+/// One block for all values of that direction.
+Tensor Run::allocate(uint32_t path, bool backward, uint32_t rows) {
+  const StagedPath& s = *schedule_.paths[path].staged;
   PathMemory& m = memory_[path];
-  m.at.resize(s.values.size());
   const auto wanted = [&](const Kept& k) { return k.kept && !k.total && is_backward(k.moment) == backward; };
-  const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * p.calls->size() : k.bytes); };
+  const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * rows : k.bytes); };
   size_t total = 0;
   for (const Kept& k : s.values)
     if (wanted(k)) total += bytes(k);
-  Tensor& block = backward ? m.backward : m.forward;
-  block = bytes_of(total + kAlignment);
+  Tensor block = bytes_of(total + kAlignment);
   char* next = static_cast<char*>(block->data());
   next += aligned(reinterpret_cast<uintptr_t>(next)) - reinterpret_cast<uintptr_t>(next);
   for (ValueId id = 0; id < s.values.size(); ++id) {
@@ -69,14 +67,34 @@ void Run::allocate(uint32_t path, bool backward) {
     m.at[id] = next;
     next += bytes(s.values[id]);
   }
-  if (backward) {
-    m.undefined.assign(s.values.size(), {});
-    return;
-  }
-  for (size_t i = 0; i < s.joint.inputs.size(); ++i) {
-    if (s.joint.inputs[i].kind != JointInput::Kind::Shared) continue;
-    m.held.push_back(contiguous(std::get<Tensor>(roots_[0][s.joint.inputs[i].index])));
-    m.at[s.joint.graph.inputs[i]] = static_cast<char*>(m.held.back()->data());
+  return block;
+}
+
+/// Memory for all calls of the path that are known, and twice as many as before where more may come.
+void Run::grow(uint32_t path) {
+  const ScheduledPath& p = schedule_.paths[path];
+  const StagedPath& s = *p.staged;
+  PathMemory& m = memory_[path];
+  const auto rows = static_cast<uint32_t>(p.calls->size());
+  if (rows <= m.capacity) return;
+  m.at.resize(s.values.size());
+  const std::vector<char*> before = m.at;
+  m.capacity = std::max(rows, 2 * m.capacity);
+  const Tensor old = std::exchange(m.forward, allocate(path, false, m.capacity));
+  hold_shared(path);
+  for (ValueId id = 0; id < s.values.size() && old.defined(); ++id)
+    if (m.at[id] != before[id])
+      std::memcpy(m.at[id], before[id], s.values[id].rows ? s.values[id].bytes * m.rows : s.values[id].bytes);
+}
+
+void Run::hold_shared(uint32_t path) {
+  const Joint& joint = schedule_.paths[path].staged->joint;
+  PathMemory& m = memory_[path];
+  m.held.resize(joint.inputs.size());
+  for (size_t i = 0; i < joint.inputs.size(); ++i) {
+    if (joint.inputs[i].kind != JointInput::Kind::Shared) continue;
+    if (!m.held[i].defined()) m.held[i] = contiguous(std::get<Tensor>(roots_[0][joint.inputs[i].index]));
+    m.at[joint.graph.inputs[i]] = static_cast<char*>(m.held[i]->data());
   }
 }
 
@@ -103,7 +121,8 @@ const char* Run::zeros(size_t bytes) {
 
 // ---- what comes from outside of a path ------------------------------------------------------------------------------
 
-void Run::fill_feeds(uint32_t path) {
+/// Of calls from that place on.
+void Run::fill_feeds(uint32_t path, uint32_t first) {
   const ScheduledPath& p = schedule_.paths[path];
   const StagedPath& s = *p.staged;
   const auto& order = p.order[p.order_of({Phase::Before})];
@@ -114,8 +133,8 @@ void Run::fill_feeds(uint32_t path) {
     const auto& body = p.of->paths[p.number];
     const auto value = static_cast<ValueId>(std::find(body.slots.begin(), body.slots.end(), slot) - body.slots.begin());
     const graph::ValueMeta& meta = body.body.meta(value);
-    char* to = memory_[path].at[id];
-    for (uint32_t place = 0; place < order.size(); ++place, to += s.values[id].bytes) {
+    char* to = memory_[path].at[id] + s.values[id].bytes * first;
+    for (uint32_t place = first; place < order.size(); ++place, to += s.values[id].bytes) {
       const HostValue& host = forest_.host(forest_[order[place]], slot);
       if (const auto* number = std::get_if<Scalar>(&host)) {
         if (meta.is_tensor()) throw InternalError("the host gives a number where a tensor was declared");
@@ -382,15 +401,48 @@ uint32_t Run::rows_of_a_grain(uint32_t path, const Segment& segment) const {
   return static_cast<uint32_t>(cpu::grain_for_cost(bytes / kBytesPerQuarterNanosecond + kQuarterNanosecondsPerCall));
 }
 
-std::vector<std::vector<Tensor>> Run::forward() {
-  const GradMode off(false);
+/// Whatever waits for nothing but calls that are known; not `all`: what calls may come of.
+void Run::run_known(const Schedule::Staged& staged, bool all) {
+  size_t next = schedule_.batches.size();
+  schedule_.extend(forest_, staged, all);
   memory_.resize(schedule_.paths.size());
   for (uint32_t p = 0; p < schedule_.paths.size(); ++p) {
-    allocate(p, false);
-    fill_feeds(p);
-    run(p, {Phase::Before}, 0, static_cast<uint32_t>(schedule_.paths[p].calls->size()));
+    const uint32_t first = memory_[p].rows, all = static_cast<uint32_t>(schedule_.paths[p].calls->size());
+    if (first == all) continue;
+    grow(p);
+    fill_feeds(p, first);
+    run(p, {Phase::Before}, first, all - first);
+    memory_[p].rows = all;
   }
-  for (const Batch& b : schedule_.batches) run(b.path, {Phase::Forward, b.stage}, b.first, b.count);
+  for (; next < schedule_.batches.size(); ++next) {
+    const Batch b = schedule_.batches[next];
+    run(b.path, {Phase::Forward, b.stage}, b.first, b.count);
+  }
+}
+
+/// The number that a call waits for, once its caller's stage has run.
+std::optional<Scalar> Run::item(const Forest::Waiting& waiting, uint32_t input, Scalar::Kind kind) {
+  const Call& caller = forest_[waiting.caller];
+  const ScheduledPath& p = schedule_.path_of(caller);
+  if (!schedule_.has_level(waiting.caller, p.staged->called_at[waiting.site])) return std::nullopt;
+  const char* bytes = row(caller, JointOutput::Kind::Operand, input, waiting.site);
+  switch (kind) {
+    case Scalar::Kind::Bool: return Scalar(*reinterpret_cast<const bool*>(bytes));
+    case Scalar::Kind::Int: return Scalar(*reinterpret_cast<const int64_t*>(bytes));
+    default: return Scalar(*reinterpret_cast<const double*>(bytes));
+  }
+}
+
+std::vector<std::vector<Tensor>> Run::forward(const Schedule::Staged& staged) {
+  const GradMode off(false);
+  for (bool stuck = false;;) {
+    run_known(staged, stuck || forest_.is_complete());
+    if (forest_.is_complete()) break;
+    const size_t known = forest_.size();
+    forest_.advance([this](const Forest::Waiting& w, uint32_t input, Scalar::Kind k) { return item(w, input, k); });
+    if (stuck && forest_.size() == known) throw InternalError("calls of a SubGraph wait for each other");
+    stuck = forest_.size() == known;
+  }
   std::vector<std::vector<Tensor>> results;
   for (CallId root : forest_.roots()) {
     auto& made = results.emplace_back();
@@ -411,7 +463,10 @@ RunGradients Run::backward(const std::vector<std::vector<Tensor>>& tangents) {
     for (const Tensor& t : of_root) list.push_back(t.defined() ? contiguous(t) : t);
   }
   tangents_ = &given;
-  for (uint32_t p = 0; p < schedule_.paths.size(); ++p) allocate(p, true);
+  for (uint32_t p = 0; p < schedule_.paths.size(); ++p) {
+    memory_[p].backward = allocate(p, true, static_cast<uint32_t>(schedule_.paths[p].calls->size()));
+    memory_[p].undefined.assign(memory_[p].at.size(), {});
+  }
   for (size_t b = schedule_.batches.size(); b-- > 0;) {
     const Batch& batch = schedule_.batches[b];
     run(batch.path, {Phase::Backward, batch.stage}, batch.first, batch.count);

@@ -27,14 +27,16 @@ struct FeedUse {
 /// Values of calls lie in rows, one for each call of a path, in the order in which a stage runs them: what a batch
 /// computes is one stretch of memory. What a batch reads from other calls is gathered from their rows. Only `forward`
 /// has to come first; `backward` may come several times.
+///
+/// Where tensors choose the way, the forest grows while it runs: whatever waits only for known calls is computed, all
+/// structures together; then the walk goes on by the numbers that came of it, and so forth.
 class Run {
  public:
-  /// Operands by root and input of the SubGraph, and the walk of their structures. `staged` compiles.
-  Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest,
-      const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged);
+  /// Operands by root and input of the SubGraph, and the walk of their structures.
+  Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, Forest forest);
 
-  /// Results by root.
-  std::vector<std::vector<Tensor>> forward();
+  /// Results by root. `staged` compiles. Throws what the walk throws.
+  std::vector<std::vector<Tensor>> forward(const Schedule::Staged& staged);
   /// Tangents by root and result, undefined for zeros.
   RunGradients backward(const std::vector<std::vector<Tensor>>& tangents);
   /// Whatever only a pass backward reads goes.
@@ -51,8 +53,9 @@ class Run {
 
  private:
   struct PathMemory {
-    std::vector<char*> at;  ///< by value of the joint graph
-    std::vector<Tensor> held;
+    std::vector<char*> at;            ///< by value of the joint graph
+    std::vector<Tensor> held;         ///< by input of the joint graph: shared tensors
+    uint32_t rows = 0, capacity = 0;  ///< those that are in use forward, and that there is memory for
     Tensor forward, backward;
     // While a pass backward runs:
     std::map<ValueId, Tensor> totals;          ///< gradients of shared tensors, of the calls so far
@@ -68,8 +71,12 @@ class Run {
     uint32_t place(uint32_t i) const { return places.empty() ? first + i : places[i]; }
   };
 
-  void allocate(uint32_t path, bool backward);
-  void fill_feeds(uint32_t path);
+  Tensor allocate(uint32_t path, bool backward, uint32_t rows);
+  void grow(uint32_t path);
+  void hold_shared(uint32_t path);
+  void fill_feeds(uint32_t path, uint32_t first);
+  void run_known(const Schedule::Staged& staged, bool all);
+  std::optional<Scalar> item(const Forest::Waiting& waiting, uint32_t input, Scalar::Kind kind);
   void run(uint32_t path, Moment m, uint32_t first, uint32_t count);
   std::vector<Rows> rows_alike(uint32_t path, Moment m, Rows all);
   void run_rows(uint32_t path, Moment m, const Rows& rows, graph::RootActivation& activation);
@@ -94,8 +101,8 @@ class Run {
 
   const SubGraphs& graphs_;
   const std::vector<std::vector<HostValue>> roots_;
-  const Forest forest_;
-  const Schedule schedule_;
+  Forest forest_;
+  Schedule schedule_;
   std::vector<PathMemory> memory_;  // by path of the schedule
   std::vector<FeedUse> feeds_;
   std::vector<std::vector<Tensor>> operands_;                   // by root and input: contiguous, where not shared

@@ -1,142 +1,140 @@
 #include "recursive/runtime/schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace terra::recursive {
-namespace {
 
-/// Goes through the calls in the order of the program, and gives each stage of each its level.
-class Levels {
- public:
-  Levels(const Forest& forest, const Schedule& schedule) : forest_(forest), schedule_(schedule), first_(forest.size()) {
-    size_t stages = 0;
-    for (CallId id = 0; id < forest.size(); ++id) {
-      first_[id] = static_cast<uint32_t>(stages);
-      stages += staged(id).stages;
-    }
-    levels_.resize(stages);
-    done_.resize(forest.size());
+Schedule::Schedule(const SubGraphs& graphs) : number(graphs.size()), grows_(graphs.have_items()) {
+  for (GraphId id = 0; id < graphs.size(); ++id)
+    if (graphs.has(id)) number[id].assign(graphs.of(id).paths.size(), kNone);
+}
+
+void Schedule::add_path(const SubGraph& of, uint32_t path, const Forest& forest, const Staged& staged) {
+  number[of.id][path] = static_cast<uint32_t>(paths.size());
+  ScheduledPath& made = paths.emplace_back();
+  made.of = &of;
+  made.number = path;
+  made.staged = &staged(of, path);
+  made.calls = &forest.of_path(of.id, path);
+  const uint32_t stages = std::max(made.staged->stages, 1u);
+  // In the order of the last stage, where nothing comes later; else as the walk meets calls: last stages may be far
+  // away.
+  made.outer_order = grows_ ? stages : stages - 1;
+  made.place.resize(made.outer_order + 1);
+  made.order.resize(made.outer_order + 1);
+  first_stage_.push_back(stages_);
+  stages_ += stages;
+}
+
+void Schedule::extend(const Forest& forest, const Staged& staged, bool all) {
+  const auto known = static_cast<CallId>(calls_.size());
+  calls_.resize(forest.size());
+  for (CallId id = known; id < forest.size(); ++id) {
+    const Call& call = forest[id];
+    if (number[call.callee][call.path] == kNone) add_path(forest.graph_of(call), call.path, forest, staged);
+    const StagedPath& path = *path_of(call).staged;
+    calls_[id].levels = static_cast<uint32_t>(levels_.size());
+    levels_.resize(levels_.size() + path.stages);
+    if (grows_) put(id, call, path_of(call).outer_order);
   }
-
-  void run() {
-    for (CallId root : forest_.roots()) {
-      begin(root, 0);
-      while (!stack_.empty()) advance();
-    }
-  }
-
-  uint32_t level(CallId id, uint32_t stage) const { return levels_[first_[id] + stage]; }
-  uint32_t most() const { return most_; }
-
- private:
-  struct Frame {
-    CallId call;
-    uint32_t stage;  ///< the next one to get its level
-    uint32_t waits;  ///< the level of what that waits for
-    uint32_t site;   ///< the next call that may be made before it
-  };
-
-  const StagedPath& staged(CallId id) const { return *schedule_.path_of(forest_[id]).staged; }
-
-  void begin(CallId id, uint32_t level) { stack_.push_back({id, 0, level, 0}); }
-
-  /// The frame makes its next call, goes on to its next stage, or ends.
-  void advance() {
-    Frame& f = stack_.back();
-    const StagedPath& path = staged(f.call);
-    if (f.stage > 0) {
-      for (; f.site < path.called_at.size(); ++f.site) {
-        if (path.called_at[f.site] != f.stage - 1) continue;
-        const CallId callee = forest_.called(forest_[f.call], f.site++);
-        return begin(callee, staged(callee).has_arguments ? level(f.call, f.stage - 1) : 0);
-      }
-    }
-    if (f.stage == path.stages) return end();
-    const bool runs = f.stage > 0 || path.begins;
-    levels_[first_[f.call] + f.stage] = f.waits + (runs ? 1 : 0);
-    f.waits = level(f.call, f.stage);
-    most_ = std::max(most_, f.waits);
-    ++f.stage;
-    f.site = 0;
-  }
-
-  void end() {
-    const Frame f = stack_.back();
-    stack_.pop_back();
-    done_[f.call] = f.waits;
-    if (!stack_.empty()) stack_.back().waits = std::max(stack_.back().waits, f.waits);
-  }
-
-  const Forest& forest_;
-  const Schedule& schedule_;
-  std::vector<uint32_t> first_, levels_, done_;
-  std::vector<Frame> stack_;
-  uint32_t most_ = 0;
-};
-
-}  // namespace
-
-Schedule::Schedule(const SubGraphs& graphs, const Forest& forest,
-                   const std::function<StagedPath&(const SubGraph&, uint32_t)>& staged)
-    : number(graphs.size()) {
-  std::vector<uint32_t> first_stage;  // by path: the number of its first stage among all
-  uint32_t stages = 0;
-  for (GraphId id = 0; id < graphs.size(); ++id) {
-    if (!graphs.has(id)) continue;
-    const SubGraph& of = graphs.of(id);
-    number[id].resize(of.paths.size());
-    for (uint32_t p = 0; p < of.paths.size(); ++p) {
-      const auto& calls = forest.of_path(id, p);
-      if (calls.empty()) continue;
-      number[id][p] = static_cast<uint32_t>(paths.size());
-      ScheduledPath& made = paths.emplace_back();
-      made.of = &of;
-      made.number = p;
-      made.staged = &staged(of, p);
-      made.calls = &calls;
-      const size_t orders = std::max<size_t>(made.staged->stages, 1);
-      made.place.resize(orders, std::vector<uint32_t>(calls.size()));
-      made.order.resize(orders);
-      for (auto& order : made.order) order.reserve(calls.size());
-      first_stage.push_back(stages);
-      stages += static_cast<uint32_t>(orders);
-    }
-  }
-  Levels levels(forest, *this);
-  levels.run();
-
-  // Counting sort by (level, path, stage); within one of these, calls stay in the order of the program.
-  std::vector<uint32_t> counts(static_cast<size_t>(levels.most() + 1) * stages + 1);
-  const auto key = [&](const Call& call, uint32_t stage, uint32_t level) {
-    return static_cast<size_t>(level) * stages + first_stage[number[call.callee][call.path]] + stage;
-  };
-  const auto for_each_stage = [&](auto&& f) {
-    for (CallId id = 0; id < forest.size(); ++id) {
-      const uint32_t count = path_of(forest[id]).staged->stages;
-      for (uint32_t s = 0; s < std::max(count, 1u); ++s) f(id, s, key(forest[id], s, count ? levels.level(id, s) : 0));
+  const auto advance_ready = [&] {
+    while (!ready_.empty()) {
+      const CallId next = ready_.back();
+      ready_.pop_back();
+      advance(forest, next, all);
     }
   };
-  for_each_stage([&](CallId, uint32_t, size_t k) { ++counts[k + 1]; });
+  if (all) std::swap(ready_, late_);
+  advance_ready();
+  for (CallId id = known; id < forest.size(); ++id) {
+    const Call& call = forest[id];
+    if (call.caller == kNoCall) {
+      begin(id, 0);
+    } else if (call.caller < known && !calls_[id].begun) {
+      const uint32_t at = path_of(forest[call.caller]).staged->called_at[call.site];
+      if (has_level(call.caller, at)) begin(id, path_of(call).staged->has_arguments ? level(call.caller, at) : 0);
+    }
+    advance_ready();
+  }
+  place_tasks(forest);
+}
+
+/// The call comes next in an order of its path.
+void Schedule::put(CallId id, const Call& call, uint32_t order) {
+  ScheduledPath& p = paths[number[call.callee][call.path]];
+  p.place[order].resize(p.calls->size(), kNone);
+  p.place[order][call.row] = static_cast<uint32_t>(p.order[order].size());
+  p.order[order].push_back(id);
+}
+
+void Schedule::begin(CallId id, uint32_t level) {
+  calls_[id].begun = true;
+  calls_[id].waits = level;
+  ready_.push_back(id);
+}
+
+/// The call's next stage gets its level, and the calls that may be made behind it begin; or all its stages have one.
+void Schedule::advance(const Forest& forest, CallId id, bool all) {
+  const Call& call = forest[id];
+  const StagedPath& path = *path_of(call).staged;
+  Progress& p = calls_[id];
+  const auto calls_later = [&] {
+    return std::any_of(path.called_at.begin(), path.called_at.end(), [&](uint32_t at) { return at >= p.stage; });
+  };
+  if (grows_ && !all && p.stage < path.stages && !calls_later()) return late_.push_back(id);
+  if (p.stage == path.stages) {
+    if (path.stages == 0) tasks_.push_back({id, 0, done_});
+    if (call.caller == kNoCall) return;
+    Progress& caller = calls_[call.caller];
+    caller.waits = std::max(caller.waits, p.waits);
+    if (--caller.pending == 0) ready_.push_back(call.caller);
+    return;
+  }
+  const uint32_t stage = p.stage++;
+  if (stage > 0 || path.begins) p.waits = std::max(p.waits, done_) + 1;
+  levels_[p.levels + stage] = p.waits;
+  tasks_.push_back({id, stage, std::max(p.waits, done_)});
+  for (uint32_t site = 0; site < path.called_at.size(); ++site) {
+    if (path.called_at[site] != stage) continue;
+    ++p.pending;
+    const CallId callee = forest.called(call, site);
+    if (callee != kNoCall) begin(callee, path_of(forest[callee]).staged->has_arguments ? p.waits : 0);
+  }
+  if (p.pending == 0) ready_.push_back(id);
+}
+
+/// Counting sort by (level, path, stage); within one of these, calls stay in the order of the forest.
+void Schedule::place_tasks(const Forest& forest) {
+  std::sort(tasks_.begin(), tasks_.end(),
+            [](const Task& a, const Task& b) { return std::pair(a.call, a.stage) < std::pair(b.call, b.stage); });
+  uint32_t least = kNone, most = done_;
+  for (const Task& t : tasks_) {
+    least = std::min(least, t.level);
+    most = std::max(most, t.level);
+  }
+  std::vector<uint32_t> counts(tasks_.empty() ? 1 : size_t{most - least + 1} * stages_ + 1);
+  const auto key = [&](const Task& t) {
+    const Call& call = forest[t.call];
+    return size_t{t.level - least} * stages_ + first_stage_[number[call.callee][call.path]] + t.stage;
+  };
+  for (const Task& t : tasks_) ++counts[key(t) + 1];
   for (size_t k = 1; k < counts.size(); ++k) counts[k] += counts[k - 1];
-  struct Task {
-    CallId call;
-    uint32_t stage;
-  };
-  std::vector<Task> tasks(counts.back());
-  for_each_stage([&](CallId id, uint32_t s, size_t k) { tasks[counts[k]++] = {id, s}; });
+  std::vector<Task> sorted(tasks_.size());
+  for (const Task& t : tasks_) sorted[counts[key(t)]++] = t;
   size_t before = ~size_t{0};
-  for (const Task& t : tasks) {
+  for (const Task& t : sorted) {
     const Call& call = forest[t.call];
     const uint32_t path = number[call.callee][call.path];
-    ScheduledPath& p = paths[path];
-    p.place[t.stage][call.row] = static_cast<uint32_t>(p.order[t.stage].size());
-    p.order[t.stage].push_back(t.call);
-    if (t.stage == 0 && !p.staged->begins) continue;  // nothing runs before the first calls
-    const size_t k = key(call, t.stage, levels.level(t.call, t.stage));
-    if (k != before) batches.push_back({path, t.stage, p.place[t.stage][call.row], 0});
-    before = k;
+    const ScheduledPath& p = paths[path];
+    put(t.call, call, t.stage);
+    if (p.staged->stages == 0 || (t.stage == 0 && !p.staged->begins)) continue;  // nothing runs before the first calls
+    if (const size_t k = key(t); k != std::exchange(before, k))
+      batches.push_back({path, t.stage, p.place[t.stage][call.row], 0});
     ++batches.back().count;
   }
+  done_ = most;
+  tasks_.clear();
 }
 
 }  // namespace terra::recursive

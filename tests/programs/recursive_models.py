@@ -66,11 +66,11 @@ def only_words_of_the_batch_move(optimizer):
     assert moved == met, f"{optimizer} moved words {sorted(moved ^ met)} by mistake, or left them"
 
 
-def forms_agree():
-    recursive = made(TreeLSTM)
+def forms_agree(model, forms):
+    recursive = made(model)
     sum(recursive.loss(*example) for example in EXAMPLES).backward()
-    for name, form in FORMS.items():
-        net = made(TreeLSTM)
+    for name, form in forms.items():
+        net = made(model)
         form(torch, net)(EXAMPLES).backward()
         for (weight, p), q in zip(net.named_parameters(), recursive.parameters()):
             a, b = p.grad.to_dense(), q.grad.to_dense()
@@ -104,7 +104,8 @@ for model in MODELS.values():
 for name in OPTIMIZERS:
     check(training(TreeLSTM, name), replays=0)
     only_words_of_the_batch_move(name)
-forms_agree()
+for name, forms in FORMS.items():
+    forms_agree(MODELS[name], forms)
 children_in_any_order()
 net = made(TreeLSTM)
 says(lambda: train_step(net, TreeOptimizer(net), []), ValueError, "can't train on a batch of no trees")

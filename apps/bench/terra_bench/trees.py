@@ -8,7 +8,8 @@ from .measure import alternate, calls_for, row, unit_of
 from .programs.sgemm import FLOPS
 
 MODELS = ("tree_lstm", "tree_rnn", "rntn", "top_down_tree_lstm", "child_sum_tree_lstm")
-FORMS = ("recursive", "iterative", "unrolled")  # of ours
+FORMS_OF = {"tree_lstm": ("iterative", "unrolled"), "top_down_tree_lstm": ("sub_graph",)}  # of ours, besides "recursive"
+FORMS = ("recursive", *itertools.chain(*FORMS_OF.values()))
 SHAPES = ("natural", "balanced", "linear")
 BY_LEVEL = "tree_lstm"  # the model with a form batched by hand
 GOALS = {
@@ -24,7 +25,7 @@ def add_arguments(parser):
     group.add_argument("--model", nargs="+", choices=MODELS, default=MODELS[:4])
     group.add_argument("--batch", nargs="+", type=int, default=[25, 10, 1], metavar="N", help="trees in a step")
     group.add_argument("--shape", nargs="+", choices=SHAPES, default=SHAPES[:1], help="of the trees that are drawn")
-    group.add_argument("--form", nargs="+", choices=FORMS, default=FORMS[:1], help="of the tree_lstm that Terra runs")
+    group.add_argument("--form", nargs="+", choices=FORMS, default=FORMS[:1], help="of the model that Terra runs, if it has that")
     group.add_argument("--optimizer", choices=("sgd", "adagrad", "adam"), default="sgd")
     group.add_argument("--data", metavar="FOLDER", help="take the trees of this treebank")
 
@@ -33,7 +34,7 @@ def trees(name, benchmark, ours, peer, rounds):
     chosen = benchmark.settings
     rows = []
     for model, batch, shape in itertools.product(chosen["model"], chosen["batch"], chosen["shape"]):
-        for form in chosen["form"] if model == BY_LEVEL else FORMS[:1]:
+        for form in [f for f in chosen["form"] if f in ("recursive", *FORMS_OF.get(model, ()))]:
             spec = {"model": model, "batch": batch, "shape": shape, "optimizer": chosen["optimizer"]}
             spec |= {"data": chosen["data"]} if chosen["data"] else {}
             rows += one_case(name, benchmark, ours, peer, rounds, spec, form)

@@ -24,15 +24,16 @@ wait for nothing but each other run as one: a level of all trees of a batch is o
     states = encode.map([(root,) for root in batch])  # many at once
 
 Weights that the body reads (of `join`, of `words`) become inputs that every call hands down; each gets one gradient for all
-calls. Ops whose results depend on what tensors hold can't choose a way: the host does, by what it reads. A plain recursive
-Python function needs none of this under capture; it is here for programs that say themselves what is recursive."""
+calls. Where a tensor chooses the way, `cond(stop(h) > 0, lambda: h, grow_on)`, all calls of a batch advance together: those
+that wait for such numbers get them at once. A plain recursive Python function needs none of this under capture; it is here for
+programs that say themselves what is recursive."""
 
 import _terra_C as C
 
-from .. import get_default_dtype
+from .. import Tensor, get_default_dtype
 from ..capture import mode
 
-__all__ = ["HostRead", "HostSymbol", "InvokeOp", "SubGraph", "cond", "switch_case"]
+__all__ = ["HostRead", "HostSymbol", "InvokeOp", "SubGraph", "cond", "item", "switch_case"]
 
 
 class HostSymbol:
@@ -123,13 +124,24 @@ class InvokeOp:
         return tuple(C.recursive_invoke(self._callee._graph, given))
 
 
+def item(tensor):
+    """The only element of a tensor as a number of the structure: to choose a way, to be handed to a SubGraph, and to be read by
+    the host inside of either."""
+    return HostSymbol(C.recursive_item(tensor))
+
+
 def cond(truth, if_true, if_false):
-    """What one of two functions returns, by a truth that the host decides. Both return tensors of the same kinds."""
+    """What one of two functions returns, by a truth that the host decides, or that a tensor of one element holds. Both return
+    tensors of the same kinds."""
+    if isinstance(truth, Tensor):
+        truth = item(truth != 0)
     return _plain(C.recursive_cond(truth._symbol, lambda: _listed(if_true()), lambda: _listed(if_false())))
 
 
 def switch_case(number, ways):
-    """What the function with that number returns, the last one where there is none."""
+    """What the function with that number returns, the last one where there is none. An integer tensor may hold the number."""
+    if isinstance(number, Tensor):
+        number = item(number)
     return _plain(C.recursive_switch(number._symbol, [lambda w=w: _listed(w()) for w in ways]))
 
 

@@ -52,6 +52,12 @@ class Plain {
         graph::host_functions()(n.index, operands, made);
         return made;
       }
+      case graph::NodeKind::Item: {
+        const auto& t = std::get<Tensor>(operands[0]);
+        if (t.dtype() == DType::Bool) return {Scalar(*static_cast<const bool*>(t->data()))};
+        if (t.dtype() == DType::I64) return {Scalar(*static_cast<const int64_t*>(t->data()))};
+        return {Scalar(*static_cast<const double*>(t->data()))};
+      }
       case graph::NodeKind::AsTensor: {
         const DType dtype = g.meta(n.results[0]).dtype;
         return {(*find_op("full"))(Dims{}, std::get<Scalar>(operands[0]), dtype)};

@@ -1,5 +1,6 @@
 // Recursive functions drawn at random: two that call themselves and each other on trees, with states that go up,
-// tensors that go down, weights of which some are never read, and results that nobody needs.
+// tensors that go down, weights of which some are never read, and results that nobody needs. With items, what tensors
+// hold chooses ways too.
 #pragma once
 #include <array>
 #include <functional>
@@ -16,7 +17,7 @@ class RandomProgram {
  public:
   static constexpr int64_t kWidth = 3, kWords = 5;
 
-  explicit RandomProgram(uint32_t seed) : random_(seed) {
+  explicit RandomProgram(uint32_t seed, bool items = false) : random_(seed), items_(items) {
     for (const Dims& sizes : kWeights) weights.push_back(drawn(sizes, seed * 31 + weights.size()));
     for (auto& f : functions_) f = {draw(2), 1 + draw(2)};
     ids_ = {table->declare("f"), table->declare("g")};
@@ -93,11 +94,57 @@ class RandomProgram {
     if (children == 0 && draw(2)) pool.push_back(whole(emitter, g, host(emitter, kTensor, tree, vector())));
     grow(pool);
     for (int c = 0; c < children; ++c) {
+      if (items_ && draw(2)) choose(emitter, g, k, children, 0, pool);
       call(emitter, g, tree, static_cast<uint32_t>(kChild0 + c), pool);
       grow(pool);
     }
+    if (items_ && draw(3)) choose(emitter, g, k, children, 0, pool);
     for (size_t r = 0; r < functions_[k].results; ++r)
       g.outputs.push_back(emitter.value_of(*(draw(6) == 0 ? pick(pool) : op("tanh", recent(pool)))));
+    return g;
+  }
+
+  /// One of two or three ways, by what a tensor holds; each gets all inputs of `g`, and one vector more.
+  void choose(graph::GraphEmitter& emitter, const Graph& g, size_t k, int children, int depth, Vectors& pool) {
+    const Tensor sum = op("sum", recent(pool));
+    if (draw(4) == 0)
+      pool.push_back(op("mul", pick(pool), emitter.number(emitter.emit_item(sum, Scalar::Kind::Float))));
+    const bool two = draw(2);
+    graph::Node choice;
+    choice.kind = graph::NodeKind::Switch;
+    choice.args.push_back(
+        graph::Use{two ? emitter.emit_item(op("gt", sum, 0.0), Scalar::Kind::Bool)
+                       : emitter.emit_item(op("to_dtype", op("mul", sum, 2.0), DType::I64), Scalar::Kind::Int)});
+    for (graph::ValueId id : g.inputs) choice.args.push_back(graph::Use{id});
+    choice.args.push_back(graph::Use{emitter.value_of(*recent(pool))});
+    const std::vector<graph::ValueMeta> inputs = [&] {
+      std::vector<graph::ValueMeta> metas;
+      for (graph::ValueId id : g.inputs) metas.push_back(g.meta(id));
+      metas.push_back(vector());
+      return metas;
+    }();
+    const Vectors outer = w_;
+    for (int way = 0; way < (two ? 2 : 3); ++way)
+      choice.bodies.push_back(std::make_shared<Graph>(way_of(inputs, k, children, depth)));
+    w_ = outer;
+    pool.push_back(whole(emitter, g, emitter.emit_node(std::move(choice), {vector()})[0]));
+  }
+
+  Graph way_of(const std::vector<graph::ValueMeta>& inputs, size_t k, int children, int depth) {
+    Graph g;
+    g.name = "way";
+    for (const graph::ValueMeta& meta : inputs) g.add_input(meta);
+    graph::GraphEmitter emitter(g);
+    const EmitterScope scope(emitter);
+    w_.clear();
+    for (size_t i = 1; i < g.inputs.size(); ++i) w_.push_back(whole(emitter, g, g.inputs[i]));
+    Vectors pool(w_.begin() + 3, w_.end());
+    if (draw(2)) grow(pool);
+    if (children > 0 && draw(2))
+      call(emitter, g, g.inputs[0], static_cast<uint32_t>(kChild0 + draw(static_cast<size_t>(children))), pool);
+    if (depth < 2 && draw(4) == 0) choose(emitter, g, k, children, depth + 1, pool);
+    if (draw(2)) grow(pool);
+    g.outputs.push_back(emitter.value_of(*(draw(4) == 0 ? pick(pool) : op("tanh", recent(pool)))));
     return g;
   }
 
@@ -184,6 +231,7 @@ class RandomProgram {
   }
 
   std::mt19937 random_;
+  const bool items_;
   std::array<Signature, 2> functions_;
   std::array<graph::GraphId, 2> ids_;
   Vectors w_;  // weights and arguments of the body that is written

@@ -2,6 +2,7 @@
 #include "recursive/ir/sub_graph.h"
 
 #include <array>
+#include <cmath>
 
 #include "engine/eager/eager.h"
 #include "engine/errors/errors.h"
@@ -113,6 +114,43 @@ TEST_CASE("lowered SubGraphs are graphs like others, with a text form", "[recurs
   CHECK(graph::print(read) == text);
 }
 
+TEST_CASE("all calls that wait for what tensors hold go on together", "[recursion]") {
+  eager::start();
+  const Tensor weight = drawn({1}, 5);
+  SubGraph halve("halve");  // as long as there is more than one
+  const Tensor x = halve.input(DType::F64, {1});
+  halve.output(DType::F64, {1});
+  halve.define([&] {
+    return cond(
+        item(op("gt", x, 1.0)), [&] { return std::vector{op("mul", InvokeOp(halve)(op("mul", x, 0.5))[0], weight)}; },
+        [&] { return std::vector{x}; });
+  });
+  CHECK_THAT(recursive::print(halve), Contains("$item(") && Contains("$switch("));
+  const auto recursion = Recursion::make(halve);
+  std::vector<std::vector<graph::HostValue>> given;
+  std::vector<Tensor> expected;
+  for (int k = 0; k < 32; ++k) {
+    given.push_back({op("full", Dims{1}, std::pow(2.0, k % 8), DType::F64)});
+    expected.push_back(op("pow", weight, k % 8));
+  }
+  const auto found = recursion->invoke_all(given);
+  Tensor sum, wanted;
+  for (size_t k = 0; k < given.size(); ++k) {
+    require_near(found[k][0], expected[k]);
+    sum = k ? op("add", sum, found[k][0]) : found[k][0];
+    wanted = k ? op("add", wanted, expected[k]) : expected[k];
+  }
+  // 8 levels of calls and of what they choose, each forward once more on the way back up.
+  CHECK(recursion->counts().calls == 2 * 4 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8));
+  CHECK(recursion->counts().batches <= 8 * 6);
+  const auto gradient = [&](const Tensor& of) {
+    return autograd::gradients(std::vector{op("sum", of)}, std::vector<Tensor>{Tensor()}, std::vector{weight}, true,
+                               false, true)[0];
+  };
+  const Tensor slope = gradient(wanted);
+  for (int pass = 0; pass < 2; ++pass) require_near(gradient(sum), slope);
+}
+
 TEST_CASE("a chain of 100,000 calls is no deeper than memory", "[recursion]") {
   const EvenAndOdd f;
   Forestry forestry;
@@ -155,6 +193,7 @@ TEST_CASE("mistakes in SubGraphs are told in sentences", "[recursion]") {
             word(tree), [&] { return std::vector{x}; }, [&] { return std::vector{x}; });
       },
       "cond() goes by a scalar bool, but got a scalar int");
+  refused([&] { return std::vector{op("mul", x, item(x).as_number())}; }, "item() of a tensor with 2 elements");
   refused([&] { return std::vector{op("add", x, word(word(tree)).as_number())}; },
           "operand 0 of host read 'word' is a handle, but got a scalar int");
 }

@@ -1,4 +1,5 @@
-"""The loss of a mini-batch of trees by the binary TreeLSTM, in other forms than recursion."""
+"""The loss of a mini-batch of trees in other forms than plain recursion: by the binary TreeLSTM; by the top-down one, written as
+a SubGraph."""
 
 
 class Iterative:
@@ -108,4 +109,45 @@ class Levels:
         return levels
 
 
-FORMS = {"iterative": Iterative, "unrolled": Unrolled, "by_level": ByLevel}
+class SubGraphForm:
+    """The top-down TreeLSTM as a graph that calls itself (terra.recursive). The network decides where a tree ends: all trees of
+    the mini-batch advance together."""
+
+    def __init__(self, torch, model):
+        from terra.recursive import HostRead, InvokeOp, SubGraph, cond
+
+        self.model, hidden = model, model.expand.in_features
+        functional = torch.nn.functional
+        is_leaf, label = HostRead(lambda node: node.is_leaf, bool), HostRead(lambda node: node.label, int)
+        is_inner = HostRead(lambda node: float(not node.is_leaf), float)
+        children = [HostRead(lambda node: node.children[0]), HostRead(lambda node: node.children[1])]
+        self.grow = grow = SubGraph("grow")
+        node, h, c = grow.handle("node"), grow.input((1, hidden)), grow.input((1, hidden))
+        grow.output((1,))
+
+        @grow.define
+        def body():
+            wish = model.expand(h).reshape(1)
+            scores = functional.log_softmax(model.classify(model.dropout(h)), 1)
+            of_label = -scores.index_select(1, label(node).as_tensor().reshape(1)).reshape(1)
+            inner = is_inner(node).as_tensor().to(h.dtype).reshape(1)
+            own = of_label + functional.binary_cross_entropy_with_logits(wish, inner, reduction="none")
+
+            def on():
+                loss = own
+                for child, gates in zip(children, model.gates(h).chunk(2, 1)):
+                    i, f, o, u = gates.chunk(4, 1)
+                    child_c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(f) * c
+                    loss = loss + InvokeOp(grow)(child(node), torch.sigmoid(o) * torch.tanh(child_c), child_c)[0]
+                return loss
+
+            return cond(is_leaf(node), lambda: own, lambda: cond(wish >= 0, on, lambda: own))
+
+    def __call__(self, examples):
+        return sum(loss for (loss,) in self.grow.map([(tree, *self.model.start(tree)) for tree, _ in examples])).sum()
+
+
+FORMS = {
+    "tree_lstm": {"iterative": Iterative, "unrolled": Unrolled, "by_level": ByLevel},
+    "top_down_tree_lstm": {"sub_graph": SubGraphForm},
+}

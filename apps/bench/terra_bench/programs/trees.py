@@ -22,7 +22,11 @@ def build(torch, model, batch, form="recursive", shape="natural", optimizer="sgd
     torch.manual_seed(0)
     net = MODELS[model](words, EMBEDDING, HIDDEN, dropout=0.0)
     opt = TreeOptimizer(net, optimizer, LEARNING_RATE, LEARNING_RATE, 0.0)
-    loss_of = FORMS[form](torch, net) if form in FORMS else lambda some: sum(net.loss(*example) for example in some)
+
+    def recursive(some):
+        return sum(net.loss(*example) for example in some)
+
+    loss_of = recursive if form == "recursive" else FORMS[model][form](torch, net)
 
     def train_step(*some):
         opt.zero_grad()
@@ -33,7 +37,7 @@ def build(torch, model, batch, form="recursive", shape="natural", optimizer="sgd
 
     batches = [examples[k::BATCHES] for k in range(BATCHES)]
     step = in_turn(train_step, batches)
-    step.facts = lambda: {"flops": product_flops(torch, net, lambda: loss_of(examples)) / BATCHES}
+    step.facts = lambda: {"flops": product_flops(torch, net, lambda: recursive(examples)) / BATCHES}
     return step
 
 
