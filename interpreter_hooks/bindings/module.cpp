@@ -74,6 +74,13 @@ void add_module_methods(PyMethodDef* rows) {
   if (the_module) add_functions(the_module, rows);
 }
 
+bool is_added_method(const PyMethodDef* row) {
+  for (const PyMethodDef* rows : added_rows())
+    for (; rows->ml_name; ++rows)
+      if (rows == row) return true;
+  return false;
+}
+
 }  // namespace terra::hooks
 
 PyMODINIT_FUNC PyInit__terra_C() {

@@ -1,4 +1,5 @@
 // A call as the callee will see it, and what came of it.
+#include "interpreter_hooks/bindings/module.h"
 #include "interpreter_hooks/cpython/class.h"
 #include "interpreter_hooks/guards/module_parts.h"
 #include "interpreter_hooks/guards/scalars.h"
@@ -27,7 +28,7 @@ bool is_engine_callable(PyObject* callee) {
     }
     const char* module =
         function->m_module && PyUnicode_Check(function->m_module) ? PyUnicode_AsUTF8(function->m_module) : nullptr;
-    return module && !std::strcmp(module, "_terra_C") && std::strncmp(function->m_ml->ml_name, "capture_", 8) != 0;
+    return module && !std::strcmp(module, "_terra_C") && !hooks::is_added_method(function->m_ml);
   }
   if (Py_TYPE(callee) == &PyMethodDescr_Type || Py_TYPE(callee) == &PyWrapperDescr_Type) {
     PyTypeObject* type = reinterpret_cast<PyDescrObject*>(callee)->d_type;
