@@ -55,6 +55,7 @@ class InvocationNode final : public autograd::Node {
     return all;
   }
   std::string name() const override { return "InvokeBackward0"; }
+  bool calls_program() const override { return false; }  // host functions are behind it
   void release_saved() override {
     run_->release();
     saved_.clear();
