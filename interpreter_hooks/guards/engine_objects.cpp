@@ -7,6 +7,7 @@
 #include "engine/autograd/autograd.h"
 #include "engine/ops/call.h"
 #include "interpreter_hooks/bindings/autograd/autocast.h"
+#include "interpreter_hooks/bindings/autograd/backward.h"
 #include "interpreter_hooks/bindings/autograd/grad_mode.h"
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
@@ -121,7 +122,8 @@ uint64_t engine_mode() {
   return (modes.enabled ? gradient_mode : 0) | (modes.inference ? inference_mode : 0) |
          (current_device().is_cpu() ? 0 : device_mode) | static_cast<uint64_t>(default_dtype()) << 1 | methods << 8 |
          hidden << 40 | uint64_t{cast.enabled} << 41 | static_cast<uint64_t>(cast.dtype) << 42 |
-         uint64_t{hooks::saved_tensors_are_packed()} << 48 | uint64_t{!hooks::overrides_are_usual()} << 51;
+         uint64_t{hooks::saved_tensors_are_packed()} << 48 | uint64_t{!hooks::overrides_are_usual()} << 51 |
+         uint64_t{hooks::passes_keep_graphs()} << 52;
 }
 void set_modes_of_blocks(uint64_t mode) {
   set_gradient_modes({(mode & gradient_mode) != 0, (mode & inference_mode) != 0});

@@ -43,6 +43,7 @@ std::string mode_miss(const Word* at, const Run& run, const RegisterFile& file) 
   if (changes & inference_mode) return "inference mode has changed";
   if (changes & device_mode) return "the default device has changed";
   if (changes & autocast_mode) return "autocast has changed";
+  if (changes >> 52) return "whether passes keep their graphs has changed";
   if (changes >> 51) return "who is asked by __torch_function__ has changed";
   if (changes >> 48) return "hooks of saved tensors are in force";
   if (changes >> 40) return "attributes of tensors may hide methods now";

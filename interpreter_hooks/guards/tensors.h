@@ -75,7 +75,7 @@ Tensor gradient_of(const TensorImpl& tensor);
 
 /// Engine-wide switches that a graph was built for, as one word: gradient and inference mode, default dtype and device,
 /// which methods and operators Tensor has (the program may replace them), whether attributes of tensors may hide them,
-/// autocast, and whether __torch_function__ is asked as usual.
+/// autocast, whether __torch_function__ is asked as usual, and whether passes keep their graphs.
 uint64_t engine_mode();
 /// The parts of that word that `with` blocks switch on a thread, and setting them to what they are in `mode`.
 inline constexpr uint64_t gradient_mode = 1, autocast_mode = uint64_t{127} << 41, inference_mode = uint64_t{1} << 49;

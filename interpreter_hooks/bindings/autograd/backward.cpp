@@ -261,6 +261,8 @@ Object check_for_nan(PyObject*, PyObject* yes) {
 
 }  // namespace
 
+bool passes_keep_graphs() { return graphs_kept; }
+
 void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
                   Borrowed create, Borrowed inputs) {
   const bool creates = flag(create, false), retains = keeps_graph(retain, creates);

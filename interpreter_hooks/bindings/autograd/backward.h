@@ -11,4 +11,7 @@ namespace terra::hooks {
 void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> gradients, Borrowed retain,
                   Borrowed create, Borrowed inputs);
 
+/// All passes of this thread keep their graphs, asked or not: calls below vmap share histories.
+bool passes_keep_graphs();
+
 }  // namespace terra::hooks
