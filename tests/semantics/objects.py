@@ -456,5 +456,45 @@ def unions_of_types():
     return f, lambda i: (values[i // 2], t(i)), None
 
 
+@program(calls=16, captures=4)
+def descriptors_of_classes():
+    """What a class gives for a name whose descriptor is written in Python, while all that this follows from changes."""
+    class Lazy:
+        """A descriptor that classes give as it is: `Shape.area` is the Lazy."""
+
+        def __init__(self, function):
+            self.function = function
+            self.kept = True
+
+        def __get__(self, instance, owner=None):
+            return self if instance is None else self.function(instance)
+
+    class Shape:
+        side = 2.0
+        area = Lazy(lambda self: self.side * 3)
+
+    def f(x, s):
+        if isinstance(getattr(type(s), "area"), Lazy) and Shape.area.kept:
+            return x * s.area
+        return x - 1, getattr(Shape, "area", None) is None
+
+    def between(i):
+        if i == 4:
+            Shape.__dict__["area"].kept = False
+        elif i == 6:
+            Shape.__dict__["area"].kept = True
+        elif i == 8:
+            Shape.area = Lazy(lambda self: self.side * 5)
+        elif i == 10:
+            Lazy.__get__ = lambda self, instance, owner=None: self if instance is None else 7.0
+        elif i == 12:
+            Shape.area = 4.0
+        elif i == 14:
+            Shape.area = Lazy(lambda self: self.side)
+        return t(i), s
+    s = Shape()
+    return f, between, None
+
+
 if __name__ == "__main__":
     main()

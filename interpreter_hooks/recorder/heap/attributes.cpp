@@ -199,7 +199,10 @@ Access Recording::way_to(Value& owner, PyObject* name, PyObject** found) {
   PyTypeObject* type = Py_TYPE(object);
   *found = nullptr;
   if (PyModule_CheckExact(object)) return Access::Module;
-  if (PyType_Check(object)) return Access::Type;
+  if (PyType_Check(object)) {
+    *found = _PyType_Lookup(reinterpret_cast<PyTypeObject*>(object), name);
+    return Access::Type;
+  }
   if (type == &PySuper_Type) return Access::Super;
   *found = _PyType_Lookup(type, name);
   if (is_tensor(object)) {
@@ -324,7 +327,7 @@ Value parameter_value(Recording& r, Value& owner, PyObject* name) {
   return {};
 }
 
-Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
+Value type_value(Recording& r, Pending& pending, Value& owner, PyObject* name, PyObject* result) {
   PyObject* object = owner.object;
   auto* type = reinterpret_cast<PyTypeObject*>(object);
   PyObject* meta = r.look_up(Py_TYPE(object), name);
@@ -341,6 +344,12 @@ Value type_value(Recording& r, Value& owner, PyObject* name, PyObject* result) {
   if (!found) {
     r.stop(Reason::UnmodelledAttribute, std::string(type->tp_name) + "." + utf8_of(name));
     return {};
+  }
+  if (class_access(found) == Access::Property && !pending.returns.empty()) {  // what its __get__(None, type) gives
+    r.look_up(type, name);
+    r.descriptor_facts(found);
+    pending.used_returns = true;
+    if (pending.returns.back().object == result) return pending.returns.back();
   }
   if (result == found) return class_value(r, type, name, found);
   r.look_up(type, name);
@@ -472,7 +481,7 @@ Value Recording::attribute(ShadowFrame& frame, Value& owner, PyObject* name, PyO
       if (value.known()) return value;
       break;
     }
-    case Access::Type: return type_value(*this, owner, name, result);
+    case Access::Type: return type_value(*this, pending, owner, name, result);
     case Access::Super: return super_value(*this, owner, name, result);
     case Access::Getter: return read_by_getter(*this, owner, name, pending.found, result);
     case Access::Fixed:
