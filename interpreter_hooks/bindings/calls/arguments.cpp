@@ -14,9 +14,6 @@ namespace terra::hooks {
 
 namespace {
 
-/// Thrown while `fits` parses: no message is needed.
-struct Mismatch {};
-
 bool is_sequence(Borrowed value) { return PyTuple_Check(value) || PyList_Check(value); }
 
 /// Other names that PyTorch's functions take for a parameter.
@@ -213,12 +210,12 @@ bool Arguments::convert(size_t i, Borrowed value) {
   return true;
 }
 
-void Arguments::set(size_t i, Borrowed value, size_t position) {
-  if (!convert(i, value)) wrong_type(i, value, position);
+bool Arguments::set(size_t i, Borrowed value, size_t position) {
+  return convert(i, value) || is_wrong_type(i, value, position);
 }
 
-void Arguments::wrong_type(size_t i, Borrowed value, size_t position) const {
-  if (!name_) throw Mismatch{};
+bool Arguments::is_wrong_type(size_t i, Borrowed value, size_t position) const {
+  if (!name_) return false;
   const Param& param = parameters_.op.sig().params[i];
   const char* name = i == 0 && param.name == "self" ? "input" : param.name.c_str();
   const char* expected = expected_type(param);
@@ -237,13 +234,14 @@ void Arguments::wrong_type(size_t i, Borrowed value, size_t position) const {
         position - (as_method_ ? 1 : 0), expected, given_type(value));
 }
 
-void Arguments::take_varargs(size_t i, PyObject* const* values, size_t count) {
+bool Arguments::take_varargs(size_t i, PyObject* const* values, size_t count) {
   if (count == 1 && is_sequence(values[0])) return set(i, values[0], i + 1);
   int64_t* to = space(count);
   for (size_t k = 0; k < count; ++k)
-    if (!to_int(values[k], to[k])) wrong_type(i, values[k], i + k + 1);
+    if (!to_int(values[k], to[k])) return is_wrong_type(i, values[k], i + k + 1);
   args_[i] = Arg(std::span<const int64_t>(to, count));
   sources_[i] = nullptr;
+  return true;
 }
 
 bool Arguments::take_extra(Borrowed name, Borrowed value) {
@@ -265,7 +263,7 @@ bool Arguments::take_extra(Borrowed name, Borrowed value) {
   return is("layout") || is("pin_memory");
 }
 
-void Arguments::take_keyword(Borrowed name, Borrowed value) {
+bool Arguments::take_keyword(Borrowed name, Borrowed value) {
   const auto& names = parameters_.names;
   size_t found = names.size();
   for (size_t i = 0; i < names.size() && found == names.size(); ++i)
@@ -280,18 +278,18 @@ void Arguments::take_keyword(Borrowed name, Borrowed value) {
     }
   }
   if (found == names.size()) {
-    if (take_extra(name, value)) return;
-    if (!name_) throw Mismatch{};
+    if (take_extra(name, value)) return true;
+    if (!name_) return false;
     raise(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name_, name);
   }
   if (sources_[found]) {
-    if (!name_) throw Mismatch{};
+    if (!name_) return false;
     raise(PyExc_TypeError, "%s() got multiple values for argument '%U'", name_, name);
   }
-  set(found, value, 0);
+  return set(found, value, 0);
 }
 
-void Arguments::take_defaults(size_t first) {
+bool Arguments::take_defaults(size_t first) {
   const auto& params = parameters_.op.sig().params;
   std::string missing;
   size_t count = 0;
@@ -306,8 +304,8 @@ void Arguments::take_defaults(size_t first) {
     const char* name = i == 0 && params[i].name == "self" ? "input" : params[i].name.c_str();
     missing += (count++ ? ", \"" : "\"") + std::string(name) + "\"";
   }
-  if (count == 0) return;
-  if (!name_) throw Mismatch{};
+  if (count == 0) return true;
+  if (!name_) return false;
   raise(PyExc_TypeError, "%s() missing %zu required positional arguments: %s", name_, count, missing.c_str());
 }
 
@@ -329,39 +327,37 @@ void Arguments::take_device() {
   }
 }
 
-void Arguments::too_many(size_t count) const {
-  if (!name_) throw Mismatch{};
+bool Arguments::are_too_many(size_t count) const {
+  if (!name_) return false;
   const size_t self = as_method_ ? 1 : 0, most = parameters_.positional - self, given = count - self;
   raise(PyExc_TypeError, "%s() takes %zu positional argument%s but %zu %s given", name_, most, most == 1 ? "" : "s",
         given, given == 1 ? "was" : "were");
 }
 
-void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords) {
+bool Arguments::take(PyObject* const* values, size_t count, PyObject* keywords) {
   positional_ = {values, count};
   count_ = parameters_.names.size();
   size_t given = 0;
   // x.permute(1, 0) and zeros(2, 3), but permute(x, (1, 0)).
   const bool spreads = parameters_.varargs == 0 || (parameters_.varargs > 0 && as_method_);
   const size_t plain = spreads ? static_cast<size_t>(parameters_.varargs) : parameters_.positional;
-  if (!spreads && count > plain) too_many(count);
-  for (; given < count && given < plain; ++given) set(given, values[given], given + 1);
+  if (!spreads && count > plain) return are_too_many(count);
+  for (; given < count && given < plain; ++given)
+    if (!set(given, values[given], given + 1)) return false;
   size_t unset = given;
   for (size_t i = unset; i < count_; ++i) sources_[i] = nullptr;
-  if (given < count) take_varargs(plain, values + given, count - given);
-  if (keywords) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i)
-      take_keyword(PyTuple_GET_ITEM(keywords, i), values[count + i]);
-  }
-  if (unset < count_) take_defaults(unset);
+  if (given < count && !take_varargs(plain, values + given, count - given)) return false;
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i)
+    if (!take_keyword(PyTuple_GET_ITEM(keywords, i), values[count + i])) return false;
+  return unset == count_ || take_defaults(unset);
 }
+
+void Arguments::parse(PyObject* const* values, size_t count, PyObject* keywords) { take(values, count, keywords); }
 
 bool Arguments::fits(PyObject* const* values, size_t count, PyObject* keywords, bool tensors_stay) {
   tensors_stay_ = tensors_stay;
   try {
-    parse(values, count, keywords);
-    return true;
-  } catch (const Mismatch&) {
-    return false;
+    return take(values, count, keywords);
   } catch (const PythonError&) {
     PyErr_Clear();
     return false;

@@ -29,7 +29,8 @@ class Arguments {
  public:
   static constexpr size_t kMost = 24;
 
-  /// `name` is how messages call the function; `as_method` leaves self out of positions in messages.
+  /// `name` is how messages call the function, null if there are to be none; `as_method` leaves self out of positions
+  /// in messages.
   Arguments(const Parameters& parameters, const char* name, bool as_method)
       : parameters_(parameters), name_(name), as_method_(as_method) {}
   Arguments(const Arguments&) = delete;
@@ -57,15 +58,17 @@ class Arguments {
 
  private:
   friend struct Converters;
-  void set(size_t param, Borrowed value, size_t position);
+  // False: they don't fit. With a name, that is an exception.
+  bool take(PyObject* const* values, size_t count, PyObject* keywords);
+  bool set(size_t param, Borrowed value, size_t position);
   bool convert(size_t param, Borrowed value);
-  void take_keyword(Borrowed name, Borrowed value);
-  [[noreturn]] void too_many(size_t count) const;
+  bool take_keyword(Borrowed name, Borrowed value);
+  bool are_too_many(size_t count) const;
   bool take_extra(Borrowed name, Borrowed value);
-  void take_varargs(size_t param, PyObject* const* values, size_t count);
-  void take_defaults(size_t given);
+  bool take_varargs(size_t param, PyObject* const* values, size_t count);
+  bool take_defaults(size_t given);
   bool is_no_number(Borrowed value) const;
-  [[noreturn]] void wrong_type(size_t param, Borrowed value, size_t position) const;
+  bool is_wrong_type(size_t param, Borrowed value, size_t position) const;
 
   int64_t* space(size_t ints);
   bool ints_from(Borrowed sequence, Arg& out);
