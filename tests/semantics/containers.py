@@ -611,5 +611,45 @@ def same_order_and_other_places():
     return f, args, None
 
 
+class Text:
+    def __repr__(self):
+        return "text"
+
+
+@program(calls=20, captures=4)
+def texts_of_containers():
+    """f"{value}" of what holds other things, which change from call to call."""
+    def f(x, s):
+        return f"{x.shape} {tuple(x.shape)}", f"{s.numbers} {s.names!r:>20}", "%s of %s" % (s.pair, x.dtype), x * 2
+
+    def given(i):
+        s.numbers[0] = i // 4
+        s.pair = (i // 5, "a" if i < 9 else "b")
+        if i == 7:
+            s.names["more"] = [1.5, None]
+        if i == 13:
+            s.names["more"].append(Text())
+        if i == 15:
+            s.names["more"].pop()
+        return t(i, 3 + i // 6), s
+    s = Bag(numbers=[0, 1], names={"x": 1}, pair=(0, "a"))
+    return f, given, s
+
+
+@program(calls=12, captures=0)
+def texts_of_tensors_in_containers():
+    def f(x, s):
+        return f"{[x]}", f"{(x, 1)!r}", x * 2
+    return f, lambda i: (t(i), None), None
+
+
+@program(calls=12, captures=0)
+def texts_of_objects_in_containers():
+    def f(x, s):
+        return f"{s}" == str(s), f"{[object()]}" != "", x + 1
+    s = [object(), Bag(a=1)]
+    return f, lambda i: (t(i), s), None
+
+
 if __name__ == "__main__":
     main()

@@ -56,8 +56,12 @@ void format_value(Recording& r, ShadowFrame& f) {
     f.pending.used_returns = true;  // what __str__, __repr__ or __format__ of the program returned
     return f.push(f.pending.returns.back());
   }
-  if (!all_atoms(in))
+  if (!all_atoms(in)) {  // f"{x.shape}": all that it holds are facts
+    const bool plain = f.pending.returns.empty() && !f.pending.reported && !has_text_of_its_own(in[0].object);
+    if (plain && std::all_of(in.begin(), in.end(), [&](Value& value) { return r.read_deep(value); }))
+      return f.push(Value::fact(r.hold(result)));
     return r.stop(Reason::UnmodelledOperator, std::string("text of a ") + Py_TYPE(in[0].object)->tp_name);
+  }
   if (all_facts(in)) return f.push(Value::fact(r.hold(result)));
   Register spec = in.size() > 1 ? r.reg_of(in[1]) : no_register;
   f.push(r.host(Op::Format, r.reg_of(in[0]), spec, {static_cast<Word>(f.pending.arg & 3)}, result, in));
