@@ -65,7 +65,7 @@ void fail_on_nan(const Node& node, const std::vector<Tensor>& gradients) {
   const GradMode off(false);
   for (size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& g = gradients[i];
-    if (!g.defined() || !is_inexact(g.dtype()) || g->is_symbolic() || is_sparse(*g) || g.device().is_meta()) continue;
+    if (!g.defined() || !is_inexact(g.dtype()) || g->is_symbolic() || is_foreign(*g) || g.device().is_meta()) continue;
     check(!*(*any)((*isnan)(g))->data_as<bool>(), "Function '{}' returned nan values in its {}th output.", node.name(),
           i);
   }
@@ -271,7 +271,7 @@ class Pass {
       sum = g;
     else if (edge.index < w.own.size() && w.own[edge.index] != Own::No && !g->is_symbolic() && g.dtype() == sum.dtype())
       add_to(sum, g);
-    else if (sum = sum_of(sum, g); makes_plainly() && !is_sparse(*sum) && !sum->is_symbolic()) {
+    else if (sum = sum_of(sum, g); makes_plainly() && !is_foreign(*sum) && !sum->is_symbolic()) {
       w.own.resize(edge.node->results);
       w.own[edge.index] = Own::Sum;
     }
@@ -288,7 +288,7 @@ class Pass {
     const Edge& edge = node.edges[0];
     const TensorMeta* const wanted = edge.node->result_meta(edge.index);
     const auto fits = [&](const Tensor& t) {
-      return !t->is_symbolic() && !is_sparse(*t) && t.dtype() == whole->dtype && t.device() == whole->device;
+      return !t->is_symbolic() && !is_foreign(*t) && t.dtype() == whole->dtype && t.device() == whole->device;
     };
     const Waiting& w = waiting_[edge.node.get()];
     const bool begun = !w.grads.empty() && w.grads[edge.index].defined();

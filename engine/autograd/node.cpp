@@ -50,7 +50,7 @@ void Node::hook_gradients(std::vector<Tensor>& grads) {
       if (hook) hook(grads);                                  // the node of a call may have got it
   for (const auto& [index, kept] : retained) {
     const Tensor& g = grads[index];
-    if (g.defined()) *kept = kept->defined() ? sum_of(*kept, g) : is_sparse(*g) ? g : (*clone)(g);
+    if (g.defined()) *kept = kept->defined() ? sum_of(*kept, g) : is_foreign(*g) ? g : (*clone)(g);
   }
 }
 
@@ -91,7 +91,7 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
   Tensor g = grads[0];
   if (!g.defined() || !leaf_.requires_grad()) return {};  // it may have been frozen since
   Meta& meta = meta_of(leaf_);
-  if (!meta.grad.defined() && is_sparse(*g)) {
+  if (!meta.grad.defined() && is_foreign(*g)) {
     meta.grad = g;
   } else if (!meta.grad.defined()) {
     // The gradient becomes .grad itself where it lies as the leaf does and nobody but this call (`grads` and `g`) can

@@ -152,7 +152,7 @@ std::optional<WeightRows> OpNode::put_off_weight(const Tensor& grad) {
   if ((&op_ != linear && &op_ != mm) || saved_.empty() || left_out_ >> 1 & 1) return {};
   const TensorMeta& weight = metas_[1];
   const auto plain = [&](const Tensor& t) {
-    return t.defined() && t.dtype() == weight.dtype && !t->is_symbolic() && !is_sparse(*t) && !t.device().is_meta();
+    return t.defined() && t.dtype() == weight.dtype && !t->is_symbolic() && !is_foreign(*t) && !t.device().is_meta();
   };
   if (weight.sizes.size() != 2 || (weight.dtype != DType::F32 && weight.dtype != DType::F64)) return {};
   if (!plain(grad) || !plain(saved_[0].unchecked())) return {};

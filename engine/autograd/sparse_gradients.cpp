@@ -9,7 +9,7 @@ namespace terra::autograd {
 
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   static const Op* add = find_op("add");
-  return is_sparse(*a) || is_sparse(*b) ? sparse_hooks().sum(a, b, false) : (*add)(a, b);
+  return is_foreign(*a) || is_foreign(*b) ? sparse_hooks().sum(a, b, false) : (*add)(a, b);
 }
 
 void add_up(Tensor& sum, const Tensor& g) {
@@ -18,20 +18,20 @@ void add_up(Tensor& sum, const Tensor& g) {
 
 void add_to(Tensor& sum, const Tensor& g) {
   static const Op* add = find_op("add");
-  if (is_sparse(*sum) || is_sparse(*g))
+  if (is_foreign(*sum) || is_foreign(*g))
     sum = sparse_hooks().sum(sum, g, true);
   else
     add->in_place(sum, g);
 }
 
 bool any_sparse(const std::vector<Tensor>& grads) {
-  return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined() && is_sparse(*g); });
+  return std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined() && is_foreign(*g); });
 }
 
 std::vector<Tensor> to_dense(const std::vector<Tensor>& grads) {
   std::vector<Tensor> dense = grads;
   for (Tensor& g : dense)
-    if (g.defined() && is_sparse(*g)) g = sparse_hooks().to_dense(g);
+    if (g.defined() && is_foreign(*g)) g = sparse_hooks().to_dense(g);
   return dense;
 }
 

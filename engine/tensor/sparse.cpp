@@ -16,8 +16,14 @@ Tensor make_sparse(TensorMeta meta) {
   return t;
 }
 
+Tensor make_wrapper(const Tensor& like) {
+  Tensor t = like.alias();
+  t->binding_bits |= kWrapperBit;
+  return t;
+}
+
 void check_has_memory(const TensorImpl& t) {
-  check_kind(!is_sparse(t), ErrorKind::NotImplementedError,
+  check_kind(!is_foreign(t), ErrorKind::NotImplementedError,
              "Cannot access storage of SparseTensorImpl: use Tensor.to_dense() first");
 }
 

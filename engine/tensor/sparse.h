@@ -5,17 +5,21 @@
 
 namespace terra {
 
-/// The one of TensorImpl::binding_bits that a sparse tensor has.
-inline constexpr uint8_t kSparseBit = 1;
+/// The one of TensorImpl::binding_bits that a sparse tensor has; a wrapper, which stands for others, has the second.
+inline constexpr uint8_t kSparseBit = 1, kWrapperBit = 2;
 
 /// A tensor of those sizes that ops refuse: it has no elements to show.
 Tensor make_sparse(TensorMeta meta);
 inline bool is_sparse(const TensorImpl& t) { return (t.binding_bits & kSparseBit) != 0; }
+/// Another tensor of the same sizes and strides, whose elements nobody asks for.
+Tensor make_wrapper(const Tensor& like);
+/// Either of them: what the tensor holds is the host's affair.
+inline bool is_foreign(const TensorImpl& t) { return (t.binding_bits & (kSparseBit | kWrapperBit)) != 0; }
 
-/// Throws for a sparse tensor: there is no memory to share, to read or to write.
+/// Throws for such a tensor: there is no memory to share, to read or to write.
 void check_has_memory(const TensorImpl& t);
 
-/// What the host does with tensors of which some are sparse.
+/// What the host does with tensors of which some are foreign.
 struct SparseHooks {
   /// a + b, sparse if both are. `in_place`: the sum may become the value of `a`, which nobody else needs.
   Tensor (*sum)(const Tensor& a, const Tensor& b, bool in_place) = nullptr;

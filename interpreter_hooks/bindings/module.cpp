@@ -7,6 +7,7 @@
 #include "interpreter_hooks/bindings/autograd/grad_mode.h"
 #include "interpreter_hooks/bindings/autograd/node_object.h"
 #include "interpreter_hooks/bindings/autograd/saved_tensors.h"
+#include "interpreter_hooks/bindings/calls/dispatch.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/generated.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
@@ -57,7 +58,7 @@ Object create_module() {
        {printing_functions, construction_functions, numpy_functions, dlpack_functions, setting_functions,
         autocast_functions, copying_functions, autograd_functions, function_node_functions, saved_tensor_functions,
         sparse_functions, record_functions, profile_functions, module_functions, override_functions, mode_functions,
-        overridable_functions})
+        dispatch_functions, overridable_functions})
     add_functions(module.get(), rows);
   add_disabled_override(module.get());
   for (PyMethodDef* rows : added_rows()) add_functions(module.get(), rows);

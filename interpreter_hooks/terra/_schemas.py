@@ -49,7 +49,7 @@ class Schema:
     """The declaration of the op `name`: its text, its arguments, the types of its results."""
 
     def __init__(self, name, text):
-        taken, arrow, given = text.partition("->")
+        taken, arrow, given = text.rpartition("->")
         taken, given = taken.strip(), given.strip()
         if not arrow or not taken.startswith("(") or not taken.endswith(")"):
             raise ValueError(f'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{text}"')

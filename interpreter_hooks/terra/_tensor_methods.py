@@ -152,4 +152,23 @@ type(C.sparse_coo).__torch_function__ = classmethod(sparse_layout_function)
 for _name, _function in METHODS.items():
     setattr(C.Tensor, _name, C._overridable(_function))
 
+
+
+@staticmethod
+def _make_subclass(cls, data, require_grad=False, **unused):
+    """A tensor of the class with the elements of `data`."""
+    from ._aten.dispatch import make_subclass
+
+    return make_subclass(cls, data, require_grad)
+
+
+@staticmethod
+def _make_wrapper_subclass(cls, size, *args, **kwargs):
+    """A tensor of the class that looks like one of that size, for a class with a __torch_dispatch__."""
+    from ._aten.dispatch import make_wrapper_subclass
+
+    return make_wrapper_subclass(cls, size, *args, **kwargs)
+
+
+C.Tensor._make_subclass, C.Tensor._make_wrapper_subclass = _make_subclass, _make_wrapper_subclass
 C.Tensor._cdata = property(id, doc="A number that no other tensor of the moment has.")

@@ -6,7 +6,9 @@ import sys
 
 import _terra_C as C
 
-from ._missing_parts import sentences
+from . import _aten
+from ._aten.arguments import chosen
+from ._aten.schemas import forms, schema
 from ._names import PACKAGE, missing
 
 _made = {}  # namespace -> {name: packet}
@@ -21,11 +23,19 @@ class _Overload:
         self.namespace = packet.namespace
 
     def __call__(self, *args, **kwargs):
+        if _aten.in_use:
+            from ._aten.dispatch import below_gradients
+
+            return below_gradients(self, args, kwargs)
         return self._function(*args, **kwargs)
 
     @property
     def _schema(self):
         return self._function._schema
+
+    @property
+    def _opname(self):
+        return self.overloadpacket.__name__
 
     def name(self):
         form = "" if self._overloadname == "default" else "." + self._overloadname
@@ -36,6 +46,24 @@ class _Overload:
 
     def __str__(self):
         return f"{self.overloadpacket}.{self._overloadname}"
+
+
+class _OwnOverload(_Overload):
+    """One form of an op of PyTorch's."""
+
+    def __call__(self, *args, **kwargs):
+        if _aten.in_use:
+            from ._aten.dispatch import run
+
+            return run(self, args, kwargs)
+        return self._function(*args, **kwargs)
+
+    @property
+    def _schema(self):
+        found = schema(self.overloadpacket.__name__, self._overloadname)
+        if found is None:
+            raise NotImplementedError(f"torch.ops.{self}._schema: Terra lists no schema of it.")
+        return found
 
 
 class _Packet:
@@ -61,11 +89,17 @@ class _OwnPacket(_Packet):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        overload = _Overload(self, name, self._function)
+        overload = _OwnOverload(self, name, self._function)
         setattr(self, name, overload)
         return overload
 
+    def overloads(self):
+        return list(forms().get(self.__name__, ("default",)))
+
     def __call__(self, *args, **kwargs):
+        if _aten.in_use:
+            form, args, kwargs = chosen(self.__name__, args, kwargs) or ("default", args, kwargs)
+            return getattr(self, form)(*args, **kwargs)
         return self._function(*args, **kwargs)
 
 
@@ -112,32 +146,11 @@ class _Namespace:
         return sorted(_made.get(self.name, ()))
 
 
-def _slice(self, dim=0, start=None, end=None, step=1):
-    return self[(slice(None),) * (dim % self.dim()) + (slice(start, end, step),)]
-
-
-def _index(self, indices):
-    return self[tuple(slice(None) if i is None else i for i in indices)]
-
-
-def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
-    return self.to(dtype=self.dtype if dtype is None else dtype, copy=True)
-
-
-# Ops of PyTorch whose functions have no name of their own.
-_NAMELESS = {
-    "_pin_memory": lambda self, device=None: self.pin_memory(), "_to_copy": _to_copy, "alias": lambda self: self.view_as(self),
-    "index": _index, "slice": _slice,
-    **sentences("torch.ops.aten", (
-        "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward", "_sparse_addmm",
-        "_sparse_mm_reduce_impl", "convolution_backward",
-    )),
-}  # fmt: skip
-
-
 def _function_called(name):
-    if name in _NAMELESS:
-        return _NAMELESS[name]
+    from ._aten.kernels import KERNELS
+
+    if name in KERNELS:
+        return KERNELS[name]
     for home in (PACKAGE, PACKAGE + ".nn.functional"):
         try:
             found = getattr(importlib.import_module(home), name)

@@ -12,6 +12,7 @@
 #include "interpreter_hooks/bindings/autograd/node_object.h"
 #include "interpreter_hooks/bindings/calls/call_watcher.h"
 #include "interpreter_hooks/bindings/calls/counters.h"
+#include "interpreter_hooks/bindings/calls/dispatch.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/tensor/tensor_object.h"
@@ -56,6 +57,14 @@ std::vector<Tensor> tensors_of(std::span<PyObject* const> objects, const char* w
     tensors.push_back(object == Py_None ? Tensor() : tensor_of(object));
   }
   return tensors;
+}
+
+/// The gradients that a pass starts with. Where ops are seen, those that aren't given are made by one.
+std::vector<Tensor> first_gradients(std::span<PyObject* const> roots, std::span<PyObject* const> given) {
+  std::vector<Tensor> gradients = tensors_of(given, "gradients");
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i].defined() && is_tensor(roots[i])) gradients[i] = dispatched_first_gradient(roots[i]);
+  return gradients;
 }
 
 /// A tensor or a sequence of them as a tuple; `count` Nones for None.
@@ -198,8 +207,9 @@ Object grad(PyObject*, PyObject* args, PyObject* kwargs) {
     if (is_sparse(*wanted[i])) wanted[i] = values_of(items(input_tuple)[i]);
   if (OpObserver* observer = op_observer()) observer->before_backward();
   const std::vector<Tensor> found = observed([&] {
-    return autograd::gradients(tensors_of(items(root_tuple), "outputs"), tensors_of(items(gradient_tuple), "gradients"),
-                               wanted, retains, creates, flag(unused, fill));
+    return autograd::gradients(tensors_of(items(root_tuple), "outputs"),
+                               first_gradients(items(root_tuple), items(gradient_tuple)), wanted, retains, creates,
+                               flag(unused, fill));
   });
   Object result = owned(PyTuple_New(static_cast<Py_ssize_t>(found.size())));
   for (size_t i = 0; i < found.size(); ++i) {
@@ -272,7 +282,7 @@ void run_backward(std::span<PyObject* const> roots, std::span<PyObject* const> g
   if (call_watcher) call_watcher->before_pass();
   if (OpObserver* observer = op_observer()) observer->before_backward();
   observed([&] {
-    autograd::backward(tensors_of(roots, "roots"), tensors_of(gradients, "gradients"), retains, creates,
+    autograd::backward(tensors_of(roots, "roots"), first_gradients(roots, gradients), retains, creates,
                        tensors_of(items(input_tuple), "inputs"));
   });
   if (OpObserver* observer = op_observer())

@@ -12,8 +12,9 @@ namespace {
 /// Of one thread, each with a reference. A thread that ends inside of a mode leaves it there.
 thread_local std::vector<PyObject*> stack;
 thread_local bool enabled = true;
+thread_local bool dispatch_modes_see = false;
 
-void changed() { modes_see_calls = enabled && !stack.empty(); }
+void changed() { modes_see_calls = function_modes_see_calls() || dispatch_modes_see; }
 
 Object pop() {
   if (stack.empty()) raise(PyExc_IndexError, "no mode of __torch_function__ is on the stack");
@@ -53,7 +54,7 @@ Object mode_at(PyObject*, PyObject* place) {
 }
 Object modes_seen(PyObject*, PyObject*) {
   tell(Py_None);
-  return owned(PyBool_FromLong(modes_see_calls));
+  return owned(PyBool_FromLong(function_modes_see_calls()));
 }
 
 Object modes_enabled(PyObject*, PyObject*) {
@@ -65,6 +66,12 @@ Object modes_enabled(PyObject*, PyObject*) {
 
 ModeAside::ModeAside() : mode_(pop()) {}
 ModeAside::~ModeAside() { push(std::move(mode_)); }
+
+bool function_modes_see_calls() { return enabled && !stack.empty(); }
+void let_dispatch_modes_see_calls(bool yes) {
+  dispatch_modes_see = yes;
+  changed();
+}
 
 Borrowed innermost_mode() { return stack.empty() ? nullptr : stack.back(); }
 bool modes_are_enabled() { return enabled; }

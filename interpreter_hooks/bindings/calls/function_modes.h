@@ -4,8 +4,13 @@
 
 namespace terra::hooks {
 
-/// True while a mode of this thread sees the calls that run. Calls cost one load and a branch where none does.
+/// True while a mode of this thread sees the calls that run, one of these or one of __torch_dispatch__ (dispatch.h).
+/// Calls cost one load and a branch where none does.
 inline thread_local constinit bool modes_see_calls = false;
+/// Whether one of these does.
+bool function_modes_see_calls();
+/// Says whether one of __torch_dispatch__ does.
+void let_dispatch_modes_see_calls(bool yes);
 
 /// Takes the innermost mode off the stack for a scope: what the mode itself calls is seen by those around it.
 class ModeAside {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreter_hooks/bindings/calls/dispatch.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/calls/op_function.h"
 
@@ -50,6 +51,13 @@ class Asked {
     } else if (overrides(Py_TYPE(value)) || (told_ == Told::Tensors && Py_TYPE(value) == tensor_type)) {
       insert(value);
     }
+  }
+
+  /// Whether any of them takes calls over: who was inserted just to be told of need not.
+  bool any_takes_over() const {
+    for (const Borrowed object : objects)
+      if (takes_over(hook_in(Py_TYPE(object)))) return true;
+    return false;
   }
 
   /// Whether their default makes the same of a call as the engine: it runs, and its results get the first type.
@@ -145,7 +153,7 @@ std::string public_name(Borrowed function, Borrowed form) {
 
 [[noreturn]] void nobody_did(const Offer& offer, const std::vector<Borrowed>& asked) {
   const std::string name = public_name(offer.function, offer.form.get());
-  const Borrowed mode = modes_see_calls ? innermost_mode() : nullptr;
+  const Borrowed mode = function_modes_see_calls() ? innermost_mode() : nullptr;
   if (offer.form) {
     const Object list = owned(PySequence_List(offer.types.get()));
     if (mode)
@@ -251,7 +259,7 @@ Object is_enabled(PyObject*, PyObject*) { return owned(PyBool_FromLong(!disabled
 
 Object has_overrides(PyObject* const* values, size_t count) {
   if (std::exchange(skips_one, false)) return Object::share(Py_False);
-  bool found = modes_see_calls;
+  bool found = function_modes_see_calls();
   for (size_t i = 0; i < count && !found && !disabled; ++i) found = overrides(Py_TYPE(values[i]));
   return owned(PyBool_FromLong(found));
 }
@@ -262,6 +270,35 @@ Object has_torch_function(PyObject*, PyObject* values) {
 Object has_torch_function_unary(PyObject*, PyObject* value) { return has_overrides(&value, 1); }
 Object has_torch_function_variadic(PyObject*, PyObject* const* values, Py_ssize_t count) {
   return has_overrides(values, static_cast<size_t>(count));
+}
+
+/// The part of __torch_function__.
+Object taken_over(Borrowed function, PyObject* const* values, size_t count, PyObject* keywords, Told told) {
+  if ((disabled && !function_modes_see_calls()) || std::exchange(skips_one, false)) return {};
+  const size_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
+  Object form = form_of(function);
+  const Asked asked(form ? Told::Tensors : told, values, disabled ? 0 : all);
+  if (!function_modes_see_calls() && (!asked.any_takes_over() || asked.are_all_default())) return {};
+  Offer offer{function, std::move(form), asked.types(), owned(PyTuple_New(static_cast<Py_ssize_t>(count))), {}};
+  for (size_t i = 0; i < count; ++i) PyTuple_SET_ITEM(offer.args.get(), i, Py_NewRef(values[i]));
+  if (count < all) offer.kwargs = owned(PyDict_New());
+  for (size_t i = count; i < all; ++i)
+    succeeded(PyDict_SetItem(offer.kwargs.get(), PyTuple_GET_ITEM(keywords, i - count), values[i]));
+  if (offer.form && !arrange(offer)) return {};
+  if (function_modes_see_calls()) {
+    const ModeAside aside;
+    report_opaque("a mode of __torch_function__", function);
+    const Object hook = owned(PyObject_GetAttr(aside.mode(), hook_name()));
+    Object result = offer.to(hook.get());
+    if (result.get() != Py_NotImplemented) return result;
+  }
+  for (const Borrowed object : asked.objects) {
+    if (!takes_over(hook_in(Py_TYPE(object)))) continue;
+    const Object hook = owned(PyObject_GetAttr(object, hook_name()));
+    Object result = offer.to(hook.get());
+    if (result.get() != Py_NotImplemented) return result;
+  }
+  nobody_did(offer, asked.objects);
 }
 
 }  // namespace
@@ -295,8 +332,8 @@ WithoutOverrides::~WithoutOverrides() { --disabled; }
 bool overrides_are_usual() { return !disabled && !modes_see_calls && modes_are_enabled(); }
 
 bool may_override(PyTypeObject* type) {
-  return !is_plain_tensor_type(type) && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) && !disabled &&
-         takes_over(hook_in(type));
+  return !is_plain_tensor_type(type) && (type->tp_flags & Py_TPFLAGS_HEAPTYPE) &&
+         ((!disabled && takes_over(hook_in(type))) || dispatches(type));
 }
 
 bool may_be_overridden(PyObject* const* values, size_t all) {
@@ -317,31 +354,8 @@ bool may_be_overridden(PyObject* const* values, size_t all) {
 }
 
 Object overridden(Borrowed function, PyObject* const* values, size_t count, PyObject* keywords, Told told) {
-  if ((disabled && !modes_see_calls) || std::exchange(skips_one, false)) return {};
-  const size_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
-  Object form = form_of(function);
-  const Asked asked(form ? Told::Tensors : told, values, disabled ? 0 : all);
-  if (!modes_see_calls && (asked.objects.empty() || asked.are_all_default())) return {};
-  Offer offer{function, std::move(form), asked.types(), owned(PyTuple_New(static_cast<Py_ssize_t>(count))), {}};
-  for (size_t i = 0; i < count; ++i) PyTuple_SET_ITEM(offer.args.get(), i, Py_NewRef(values[i]));
-  if (count < all) offer.kwargs = owned(PyDict_New());
-  for (size_t i = count; i < all; ++i)
-    succeeded(PyDict_SetItem(offer.kwargs.get(), PyTuple_GET_ITEM(keywords, i - count), values[i]));
-  if (offer.form && !arrange(offer)) return {};
-  if (modes_see_calls) {
-    const ModeAside aside;
-    report_opaque("a mode of __torch_function__", function);
-    const Object hook = owned(PyObject_GetAttr(aside.mode(), hook_name()));
-    Object result = offer.to(hook.get());
-    if (result.get() != Py_NotImplemented) return result;
-  }
-  for (const Borrowed object : asked.objects) {
-    if (!takes_over(hook_in(Py_TYPE(object)))) continue;
-    const Object hook = owned(PyObject_GetAttr(object, hook_name()));
-    Object result = offer.to(hook.get());
-    if (result.get() != Py_NotImplemented) return result;
-  }
-  nobody_did(offer, asked.objects);
+  Object result = taken_over(function, values, count, keywords, told);
+  return result ? std::move(result) : dispatched(function, values, count, keywords);
 }
 
 Object overridden_method(const char* name, PyObject* const* values, size_t count, Told told) {

@@ -43,7 +43,7 @@ std::string tensor_text(PyObject* self) {
   std::vector<std::string> suffixes;
   if (!t.device.is_cpu()) suffixes.push_back("device='" + to_string(t.device) + "'");
   const std::string dtype = "dtype=torch." + std::string(name_of(t.dtype));
-  if (t.is_symbolic() || is_sparse(t) || t.device.is_meta()) {
+  if (t.is_symbolic() || is_foreign(t) || t.device.is_meta()) {
     text += "...";
     suffixes.push_back("size=" + tuple_text(t.sizes));
     if (!t.device.is_meta() || t.dtype != default_dtype()) suffixes.push_back(dtype);
@@ -149,7 +149,7 @@ Object elements_of(PyObject*, PyObject* args) {
   Py_ssize_t indent = 0;
   if (!PyArg_ParseTuple(args, "O!n:_elements_text", tensor_type, &tensor, &indent)) throw PythonError{};
   const TensorImpl& t = *impl_of(tensor);
-  check(!t.is_symbolic() && !is_sparse(t) && indent >= 0, "_elements_text() takes a tensor that has elements");
+  check(!t.is_symbolic() && !is_foreign(t) && indent >= 0, "_elements_text() takes a tensor that has elements");
   report_opaque("repr", tensor);
   return text_object(elements_text(t, static_cast<size_t>(indent)));
 }

@@ -1,5 +1,6 @@
 #include "interpreter_hooks/bindings/tensor/tensor_parts.h"
 
+#include "interpreter_hooks/bindings/calls/dispatch.h"
 #include "interpreter_hooks/bindings/calls/overridable.h"
 #include "interpreter_hooks/bindings/calls/override.h"
 #include "interpreter_hooks/bindings/objects/types.h"
@@ -19,6 +20,7 @@ void add_tensor_attributes(PyTypeObject* type) {
                             copying_methods, memory_methods, numpy_methods, dlpack_methods, printing_methods})
     add_overridable_methods(type, rows);
   add_methods(type, override_methods);
+  add_methods(type, dispatch_methods);
   for (PyGetSetDef* rows : {metadata_getters, autograd_getters}) add_overridable_getters(type, rows);
   Object priority = owned(PyLong_FromLong(1000));  // numpy's operators leave the work to ours
   succeeded(PyDict_SetItemString(type->tp_dict, "__array_priority__", priority.get()));

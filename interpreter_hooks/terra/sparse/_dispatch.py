@@ -94,7 +94,9 @@ _install()
 
 
 def total(a, b, in_place):
-    """The sum of two gradients, for the tape. A sparse one is never changed: others may hold it."""
+    """The sum of two gradients, for the tape. A sparse one is never changed: others may hold it. With a wrapper it's an op."""
+    if C._dispatches(type(a)) or C._dispatches(type(b)):
+        return a.add_(b) if in_place else a + b
     if in_place and a.layout is C.strided:
         return _arithmetic.add_(a, b)
     if not isinstance(a, Sparse):
@@ -105,7 +107,7 @@ def total(a, b, in_place):
 
 
 def to_dense(a):
-    return a.to_dense()
+    return a.to_dense() if isinstance(a, Sparse) else a
 
 
 def rows(values, places, count, padding):

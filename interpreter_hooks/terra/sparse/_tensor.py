@@ -343,7 +343,7 @@ def added(elements, row, count):
 # What the engine's Tensor has and these functions don't override would look at memory that isn't there.
 _KEPT = frozenset((
     "__class__", "__del__", "__doc__", "__new__", "__init__", "__getattribute__", "__setattr__", "__delattr__",
-    "__dict__", "__weakref__", "__torch_function__", "__array_priority__", "__dlpack_device__", "__module__",
+    "__dict__", "__weakref__", "__torch_dispatch__", "__torch_function__", "_make_subclass", "_make_wrapper_subclass", "__array_priority__", "__dlpack_device__", "__module__",
     "_backward_hooks", "_base", "_is_view", "_type_name", "device", "dim", "dtype", "element_size", "get_device",
     "is_complex", "is_conj", "is_cpu", "is_cuda", "is_distributed", "is_floating_point", "is_inference", "is_meta",
     "is_mkldnn", "is_mps", "is_neg", "is_nested", "is_pinned", "is_quantized", "is_same_size", "is_signed", "is_xpu",

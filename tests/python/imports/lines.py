@@ -116,7 +116,6 @@ says("torch.ops.not_mine.add", "AttributeError", "torch.ops.not_mine.add is not 
 says("torch.export.export(None, ())", "ValueError", "torch.export.export() takes a module or a function")
 says("torch.export.Dim('batch')", "NotImplementedError", "torch.export.Dim")
 says("torch.hub.load('owner/name', 'model')", "NotImplementedError", "owner/name", "source='local'")
-says("from torch.utils._python_dispatch import TorchDispatchMode; TorchDispatchMode().__enter__()", "NotImplementedError", "TorchFunctionMode")
 says("torch.cuda.current_device()", "AssertionError", "cpu")
 says("torch.cuda.FloatTensor(1)", "TypeError", "torch.cuda.FloatTensor")
 says("torch.cuda.Stream()", "AssertionError", "CUDA")
