@@ -1,28 +1,70 @@
 """torch.utils.flop_counter: floating point operations of products of matrices, convolutions and attention, forward and
-backward, as PyTorch counts them: those of the ops of PyTorch that stand for what the program calls."""
+backward, by the ops that a mode of __torch_dispatch__ sees."""
 
 import collections
+import functools
 import math
 import warnings
 
 import _terra_C as C
 
-from .._missing_parts import sentences
 from .._names import lazily
-from ..nn import functional as F
 from ..ops import aten
-from ..overrides import TorchFunctionMode
+from ._python_dispatch import TorchDispatchMode
+from ._pytree import tree_map
 from .module_tracker import ModuleTracker
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
-OWN_FORMULAS = "FlopCounterMode counts what calls of the engine's ops take; formulas of a program's own are not asked in Terra"
-globals().update(sentences("torch.utils.flop_counter", ("register_flop_formula",), OWN_FORMULAS))
+flop_registry = {}  # {op: formula of the shapes of its arguments, by name also out_shape}
 
 
-# ---- what one op of PyTorch's takes ----------------------------------------------------------------------------------
+def _shape(value):
+    return value.shape if isinstance(value, C.Tensor) else value
+
+
+def _of_shapes(formula):
+    @functools.wraps(formula)
+    def of_tensors(*args, out_val=None, **kwargs):
+        args, kwargs, out_shape = tree_map(_shape, (args, kwargs, out_val))
+        return formula(*args, out_shape=out_shape, **kwargs)
+
+    return of_tensors
+
+
+def register_flop_formula(targets, get_raw=False):
+    """A decorator of the formula for one op or several: it gets shapes in place of tensors, or with get_raw the tensors, and
+    what the op gave as out_shape or out_val."""
+
+    def register(formula):
+        for target in targets if isinstance(targets, (list, tuple)) else [targets]:
+            if target in flop_registry:
+                raise RuntimeError(f"duplicate registrations for {target}")
+            flop_registry[target] = formula if get_raw else _of_shapes(formula)
+        return formula
+
+    return register
+
+
+# ---- what one op takes -----------------------------------------------------------------------------------------------
+@register_flop_formula(aten.mm)
 def mm_flop(a_shape, b_shape, *args, out_shape=None, **kwargs):
     return math.prod(a_shape) * b_shape[-1] * 2
+
+
+@register_flop_formula(aten.addmm)
+def addmm_flop(self_shape, a_shape, b_shape, out_shape=None, **kwargs):
+    return mm_flop(a_shape, b_shape)
+
+
+@register_flop_formula(aten.bmm)
+def bmm_flop(a_shape, b_shape, out_shape=None, **kwargs):
+    return mm_flop(a_shape, b_shape)
+
+
+@register_flop_formula(aten.baddbmm)
+def baddbmm_flop(self_shape, a_shape, b_shape, out_shape=None, **kwargs):
+    return mm_flop(a_shape, b_shape)
 
 
 def conv_flop_count(x_shape, w_shape, out_shape, transposed=False):
@@ -31,164 +73,73 @@ def conv_flop_count(x_shape, w_shape, out_shape, transposed=False):
     return math.prod(positions) * math.prod(w_shape) * x_shape[0] * 2
 
 
+@register_flop_formula(aten.convolution)
+def conv_flop(x_shape, w_shape, bias, stride, padding, dilation, transposed, *args, out_shape=None, **kwargs):
+    return conv_flop_count(x_shape, w_shape, out_shape, transposed)
+
+
+@register_flop_formula(aten.convolution_backward)
+def conv_backward_flop(
+    grad_out_shape, x_shape, w_shape, bias, stride, padding, dilation, transposed, output_padding, groups, output_mask, out_shape
+):
+    """The input's gradient is a convolution the other way; the filter's is one of input and gradient, batch and channels
+    exchanged."""
+    swapped = lambda shape: (shape[1], shape[0], *shape[2:])  # noqa: E731
+    flops = 0
+    if output_mask[0]:
+        flops += conv_flop_count(grad_out_shape, w_shape, out_shape[0], not transposed)
+    if output_mask[1]:
+        image, filters = (grad_out_shape, x_shape) if transposed else (x_shape, grad_out_shape)
+        flops += conv_flop_count(swapped(image), swapped(filters), swapped(out_shape[1]))
+    return flops
+
+
 def sdpa_flop_count(query_shape, key_shape, value_shape):
     *batch, rows, width = query_shape
     return math.prod(batch) * rows * key_shape[-2] * (width + value_shape[-1]) * 2
 
 
-def sdpa_backward_flop_count(grad_out_shape, query_shape, key_shape, value_shape):
+@register_flop_formula(aten._scaled_dot_product_flash_attention_for_cpu)
+def sdpa_flop(query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs):
+    return sdpa_flop_count(query_shape, key_shape, value_shape)
+
+
+@register_flop_formula(aten._scaled_dot_product_flash_attention_for_cpu_backward)
+def sdpa_backward_flop(grad_out_shape, query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs):
     """The scores once more, and a product for each operand of the two."""
     *batch, rows, width = query_shape
     return math.prod(batch) * rows * key_shape[-2] * (3 * width + 2 * value_shape[-1]) * 2
 
 
-# ---- what calls are made of: pairs of forward (op, flops), and of the same for backward -------------------------------
-def _operands(needed, flops):
-    """The products that give gradients to operands."""
-    return sum(flops for operand in needed if isinstance(operand, C.Tensor) and operand.requires_grad)
-
-
-def _product(op, a, b, flops, backward=None):
-    return (op, flops), (backward or op, _operands((a, b), flops))
-
-
-def _mm(out, a, b, *args, **kwargs):
-    return _product(aten.mm, a, b, mm_flop(a.shape, b.shape))
-
-
-def _addmm(out, base, a, b, *args, **kwargs):
-    return _product(aten.addmm, a, b, mm_flop(a.shape, b.shape), aten.mm)
-
-
-def _bmm(out, a, b, *args, **kwargs):
-    return _product(aten.bmm, a, b, mm_flop(a.shape, b.shape))
-
-
-def _baddbmm(out, base, a, b, *args, **kwargs):
-    return _product(aten.baddbmm, a, b, mm_flop(a.shape, b.shape), aten.bmm)
-
-
-def _addbmm(out, base, a, b, *args, **kwargs):
-    """Only its gradients are products of their own."""
-    return None, _product(aten.bmm, a, b, mm_flop(a.shape, b.shape))[1]
-
-
-def _nothing(out, *args, **kwargs):
-    """Of no op that counts."""
-
-
-def _matmul(out, a, b, *args, **kwargs):
-    """Products with a vector on the right are none of matrices; a matrix meets all rows of the other operand at once."""
-    if b.dim() == 1:
-        return None
-    flops = 2 * out.numel() * a.shape[-1]
-    return _product(aten.mm if 2 in (a.dim(), b.dim()) else aten.bmm, a, b, flops)
-
-
-def _linear(out, input, weight, bias=None):
-    rows_together = bias is not None and (input.dim() <= 2 or input.is_contiguous())
-    flops = 2 * out.numel() * input.shape[-1]
-    return _product(aten.addmm if rows_together else aten.mm, input, weight, flops, aten.mm)
-
-
-def _convolution(transposed):
-    def count(out, input, weight, *args, **kwargs):
-        batched = input.dim() == weight.dim()
-        x_shape, out_shape = input.shape if batched else (1, *input.shape), out.shape if batched else (1, *out.shape)
-        flops = conv_flop_count(x_shape, weight.shape, out_shape, transposed)
-        to_input = conv_flop_count(out_shape, weight.shape, x_shape, not transposed)
-        to_weight = _gradient_of_filter(x_shape, weight.shape, out_shape, transposed)
-        backward = _operands((input,), to_input) + _operands((weight,), to_weight)
-        return (aten.convolution, flops), (aten.convolution_backward, backward)
-
-    return count
-
-
-def _gradient_of_filter(x_shape, w_shape, out_shape, transposed):
-    """The filter's gradient is a convolution of input and gradient, batch and channels exchanged."""
-    swapped = lambda shape: (shape[1], shape[0], *shape[2:])  # noqa: E731
-    image, filters = (out_shape, x_shape) if transposed else (x_shape, out_shape)
-    return conv_flop_count(swapped(image), swapped(filters), swapped(w_shape))
-
-
-def _attention(out, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    flops = sdpa_flop_count(query.shape, key.shape, value.shape)
-    masked = attn_mask is not None and attn_mask.requires_grad
-    if dropout_p == 0.0 and not masked and query.shape[-1] == value.shape[-1]:
-        needed = any(operand.requires_grad for operand in (query, key, value))
-        backward = sdpa_backward_flop_count(out.shape, query.shape, key.shape, value.shape) if needed else 0
-        op = aten._scaled_dot_product_flash_attention_for_cpu
-        return (op, flops), (aten._scaled_dot_product_flash_attention_for_cpu_backward, backward)
-    scores = mm_flop(query.shape, key.shape[:-2] + (key.shape[-1], key.shape[-2]))
-    through_scores = query.requires_grad or key.requires_grad
-    backward = _operands((query, key), scores) + (flops - scores) * (through_scores + value.requires_grad)
-    return (aten.bmm, flops), (aten.bmm, backward)
-
-
-def _counters():
-    both = {"mm": _mm, "addmm": _addmm, "bmm": _bmm, "baddbmm": _baddbmm, "addbmm": _addbmm, "matmul": _matmul}
-    for name, count in both.items():
-        yield getattr(C, name), count
-        yield getattr(C.Tensor, name), count
-        if hasattr(C.Tensor, name + "_"):
-            yield getattr(C.Tensor, name + "_"), count
-    yield C.Tensor.__rmatmul__, lambda out, b, a: _matmul(out, a, b)
-    yield F.bilinear, _nothing
-    yield F.linear, _linear
-    yield F.scaled_dot_product_attention, _attention
-    for n in (1, 2, 3):
-        for name, transposed in ((f"conv{n}d", False), (f"conv_transpose{n}d", True)):
-            yield getattr(F, name), _convolution(transposed)
-            yield getattr(C, name), _convolution(transposed)
-
-
-COUNTERS = dict(_counters())
-
-
-class _Counting(TorchFunctionMode):
-    """Adds up what calls take; those made of others are followed."""
+class _Counting(TorchDispatchMode):
+    """Adds up what ops take."""
 
     def __init__(self, counter):
-        self.counter, self.is_on = counter, True
+        self.counter = counter
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func not in COUNTERS and isinstance(func, C.Overridable):
-            with self:
-                return func.__wrapped__(*args, **kwargs)
-        out = func(*args, **kwargs)
-        if func in COUNTERS:
-            self._note(out, COUNTERS[func](out, *args, **kwargs))
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        self.counter._count(func.overloadpacket, out, args, kwargs or {})
         return out
-
-    def _note(self, out, counts):
-        if counts is None:
-            return
-        forward, backward = counts
-        parents = {*self.counter.mod_tracker.parents}
-        if forward:
-            self._add(parents, *forward)
-        if backward[1] and out.requires_grad:
-            out.register_hook(lambda gradient: self._add(parents, *backward))
-
-    def _add(self, parents, op, flops):
-        if self.is_on:
-            for parent in parents:
-                self.counter.flop_counts[parent][op] += flops
 
 
 class FlopCounterMode:
-    """A context that counts; on its way out it prints a table, if `display`. Gradients count where their forward pass ran inside,
-    too."""
+    """A context that counts; on its way out it prints a table, if `display`."""
 
     def __init__(self, mods=None, depth=2, display=True, custom_mapping=None, skip_unsupported=False):
         self.flop_counts = collections.defaultdict(lambda: collections.defaultdict(int))
         self.depth, self.display, self.mode = depth, display, None
         if mods is not None:
             warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
-        if custom_mapping:
-            raise NotImplementedError(f"custom_mapping: {OWN_FORMULAS}.")
+        own = {op: f if getattr(f, "_get_raw", False) else _of_shapes(f) for op, f in (custom_mapping or {}).items()}
+        self.flop_registry = {**flop_registry, **own}
         self.mod_tracker = ModuleTracker()
+
+    def _count(self, op, out, args, kwargs):
+        if op in self.flop_registry:
+            flops = self.flop_registry[op](*args, **kwargs, out_val=out)
+            for parent in set(self.mod_tracker.parents):
+                self.flop_counts[parent][op] += flops
 
     def get_total_flops(self):
         return sum(self.flop_counts["Global"].values())
@@ -227,7 +178,6 @@ class FlopCounterMode:
         return self
 
     def __exit__(self, *exception):
-        self.mode.is_on = False
         self.mode.__exit__(*exception)
         self.mode = None
         self.mod_tracker.__exit__()
