@@ -271,7 +271,7 @@ class Pass {
       sum = g;
     else if (edge.index < w.own.size() && w.own[edge.index] != Own::No && !g->is_symbolic() && g.dtype() == sum.dtype())
       add_to(sum, g);
-    else if (sum = sum_of(sum, g); makes_plainly() && !is_foreign(*sum) && !sum->is_symbolic()) {
+    else if (sum = sum_of(sum, g); makes_plainly() && !host_adds(*sum, *g) && !sum->is_symbolic()) {
       w.own.resize(edge.node->results);
       w.own[edge.index] = Own::Sum;
     }

@@ -99,7 +99,10 @@ std::vector<Tensor> AccumulateGrad::apply(const std::vector<Tensor>& grads) {
     const bool fits = is_laid_out_like(*g.get(), *leaf_.get());
     const bool ours = g->use_count() <= 2 && !(g->autograd && g->autograd->is_view) &&
                       (g->is_symbolic() ? g->symbol->is_sole() : g->storage->use_count() == 1);
-    meta.grad = fits && ours ? g : copy_laid_out_like(g, leaf_);
+    if (sums_are_seen)
+      meta.grad = sparse_hooks().kept(g, fits && ours);
+    else
+      meta.grad = fits && ours ? g : copy_laid_out_like(g, leaf_);
   } else if (grad_enabled()) {
     meta.grad = sum_of(meta.grad, g);
   } else {

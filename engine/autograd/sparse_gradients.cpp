@@ -9,7 +9,7 @@ namespace terra::autograd {
 
 Tensor sum_of(const Tensor& a, const Tensor& b) {
   static const Op* add = find_op("add");
-  return is_foreign(*a) || is_foreign(*b) ? sparse_hooks().sum(a, b, false) : (*add)(a, b);
+  return host_adds(*a, *b) ? sparse_hooks().sum(a, b, false) : (*add)(a, b);
 }
 
 void add_up(Tensor& sum, const Tensor& g) {
@@ -18,7 +18,7 @@ void add_up(Tensor& sum, const Tensor& g) {
 
 void add_to(Tensor& sum, const Tensor& g) {
   static const Op* add = find_op("add");
-  if (is_foreign(*sum) || is_foreign(*g))
+  if (host_adds(*sum, *g))
     sum = sparse_hooks().sum(sum, g, true);
   else
     add->in_place(sum, g);

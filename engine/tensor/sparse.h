@@ -24,9 +24,17 @@ struct SparseHooks {
   /// a + b, sparse if both are. `in_place`: the sum may become the value of `a`, which nobody else needs.
   Tensor (*sum)(const Tensor& a, const Tensor& b, bool in_place) = nullptr;
   Tensor (*to_dense)(const Tensor& t) = nullptr;
+  /// A first gradient as .grad keeps it; `ours`: nobody else has it.
+  Tensor (*kept)(const Tensor& gradient, bool ours) = nullptr;
   /// Of size rows x n: `values` (... x n) at the rows that `places` (...) name, but for row `padding` (-1: none).
   Tensor (*rows)(const Tensor& values, const Tensor& places, int64_t rows, int64_t padding) = nullptr;
 };
 SparseHooks& sparse_hooks();
+
+/// Whether the host is asked for sums of any tensors on this thread: it shows them to somebody.
+inline thread_local constinit bool sums_are_seen = false;
+inline bool host_adds(const TensorImpl& a, const TensorImpl& b) {
+  return is_foreign(a) || is_foreign(b) || sums_are_seen;
+}
 
 }  // namespace terra

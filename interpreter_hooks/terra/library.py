@@ -3,6 +3,7 @@ dispatch key, with a gradient of their own."""
 
 import functools
 
+from . import _aten
 from ._missing_parts import sentences
 from ._names import lazily
 from ._schemas import Schema, infer_schema
@@ -41,6 +42,7 @@ class BelowAutograd:
 class Op:
     """An op by its schema, with the functions that were registered for it."""
 
+    _overload = None  # how torch.ops knows it
     records_gradients = False  # calls without a registered backward are recorded, to refuse when a gradient is asked for
 
     def __init__(self, name, schema):
@@ -96,6 +98,11 @@ class Op:
         )
 
     def __call__(self, *args, **kwargs):
+        if _aten.in_use and self._overload is not None:
+            from ._aten import dispatch
+
+            if dispatch.is_seen(args, kwargs):
+                return dispatch.below_gradients(self._overload, args, kwargs)
         if BelowAutograd.depth == 0:
             own = self._function(_OF_GRADIENTS)
             if own is not None:

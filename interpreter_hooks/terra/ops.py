@@ -19,14 +19,10 @@ class _Overload:
 
     def __init__(self, packet, name, function):
         self.overloadpacket, self._overloadname, self._function = packet, name, function
-        self.__name__ = f"{packet.__name__}.{name}"
-        self.namespace = packet.namespace
+        self.__name__ = self.__qualname__ = f"{packet.__name__}.{name}"
+        self.namespace, self.__module__ = packet.namespace, f"torch.ops.{packet.namespace}"
 
     def __call__(self, *args, **kwargs):
-        if _aten.in_use:
-            from ._aten.dispatch import below_gradients
-
-            return below_gradients(self, args, kwargs)
         return self._function(*args, **kwargs)
 
     @property
@@ -114,7 +110,7 @@ class _MadePacket(_Packet):
         return list(self._forms)
 
     def add(self, form, op):
-        self._forms[form] = overload = _Overload(self, form, op)
+        self._forms[form] = op._overload = overload = _Overload(self, form, op)
         setattr(self, form, overload)
 
     def __call__(self, *args, **kwargs):

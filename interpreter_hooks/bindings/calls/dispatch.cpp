@@ -19,6 +19,7 @@ thread_local Asked asked;
 
 Asked exchange(Asked now) {
   let_dispatch_modes_see_calls(now.modes);
+  sums_are_seen = now.modes;
   return std::exchange(asked, now);
 }
 

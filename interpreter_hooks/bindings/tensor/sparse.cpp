@@ -13,7 +13,7 @@ namespace terra::hooks {
 namespace {
 
 // Strong once the package has set them.
-PyObject *sum_function = nullptr, *to_dense_function = nullptr, *rows_function = nullptr;
+PyObject *sum_function = nullptr, *to_dense_function = nullptr, *kept_function = nullptr, *rows_function = nullptr;
 
 /// Backward runs on the thread that called it, which holds the lock.
 Tensor asked_of_host(PyObject* function, std::initializer_list<PyObject*> args) {
@@ -32,6 +32,11 @@ Tensor sum(const Tensor& a, const Tensor& b, bool in_place) {
 Tensor to_dense(const Tensor& t) {
   const Object object = Object::steal(wrap(t));
   return asked_of_host(to_dense_function, {object.get()});
+}
+
+Tensor kept(const Tensor& gradient, bool ours) {
+  const Object object = Object::steal(wrap(gradient));
+  return asked_of_host(kept_function, {object.get(), ours ? Py_True : Py_False});
 }
 
 Tensor rows(const Tensor& values, const Tensor& places, int64_t count, int64_t padding) {
@@ -57,15 +62,17 @@ Object sparse_tensor(PyObject*, PyObject* args) {
   return Object::steal(wrap_as(python_type, make_sparse({*element, std::move(dims)})));
 }
 
-/// _set_sparse_hooks(sum, to_dense, rows): sum(a, b, in_place) and to_dense(a) of tensors of which some are sparse, and
-/// rows(values, places, rows, padding), which makes one.
+/// _set_sparse_hooks(sum, to_dense, kept, rows): sum(a, b, in_place), to_dense(a) and kept(gradient, ours) of tensors
+/// of which some are sparse, or that somebody sees, and rows(values, places, rows, padding), which makes one.
 Object set_sparse_hooks(PyObject*, PyObject* args) {
-  PyObject *given_sum, *given_to_dense, *given_rows;
-  if (!PyArg_ParseTuple(args, "OOO:_set_sparse_hooks", &given_sum, &given_to_dense, &given_rows)) throw PythonError{};
+  PyObject *given_sum, *given_to_dense, *given_kept, *given_rows;
+  if (!PyArg_ParseTuple(args, "OOOO:_set_sparse_hooks", &given_sum, &given_to_dense, &given_kept, &given_rows))
+    throw PythonError{};
   Py_XSETREF(sum_function, Py_NewRef(given_sum));
   Py_XSETREF(to_dense_function, Py_NewRef(given_to_dense));
+  Py_XSETREF(kept_function, Py_NewRef(given_kept));
   Py_XSETREF(rows_function, Py_NewRef(given_rows));
-  sparse_hooks() = {sum, to_dense, rows};
+  sparse_hooks() = {sum, to_dense, kept, rows};
   return Object::share(Py_None);
 }
 

@@ -2,13 +2,13 @@
 engine get each op. Loaded when the first mode is entered, or the first such subclass is called with."""
 
 import functools
-import importlib
 import threading
 import types
 
 import _terra_C as C
 
 from .. import _aten
+from .. import sparse as _sparse  # noqa: F401  the tape asks it for sums
 from ..ops import aten
 from . import arguments, composites, gradients, schemas
 
@@ -130,6 +130,12 @@ def tensors_in(args, kwargs):
             yield from (item for item in value if isinstance(item, C.Tensor))
 
 
+def is_seen(args, kwargs):
+    """Whether anybody sees an op with these arguments."""
+    modes, subclasses = C._asked_of_dispatch()
+    return modes or (subclasses and any(C._dispatches(type(tensor)) for tensor in tensors_in(args, kwargs)))
+
+
 def run(op, args, kwargs):
     """One op: its gradient is recorded, and what is below that sees it."""
     schema = schemas.schema(op._opname, op._overloadname)
@@ -178,9 +184,18 @@ def by_engine(op, args, kwargs):
     functions = C._set_overrides_disabled(1, True)
     try:
         with Asking(False, False):
-            return op._function(*args, **kwargs)
+            result = op._function(*args, **kwargs)
+            return result if C.is_grad_enabled() else _without_history(result, args)
     finally:
         C._set_overrides_disabled(*functions)
+
+
+def _without_history(result, args):
+    """The result of an op whose gradient is recorded above: views would have that of their bases."""
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
+        return type(result)(_without_history(part, args) for part in result)
+    made = isinstance(result, C.Tensor) and result.requires_grad and all(result is not value for value in args)
+    return result.detach() if made else result
 
 
 def first_gradient(root):
@@ -201,7 +216,6 @@ def make_wrapper_subclass(
     requires_grad=False, dispatch_sizes_strides_policy=None, dispatch_device=False, dispatch_layout=False, **unused,
 ):  # fmt: skip
     """A tensor of the class that looks like one of that size. Its elements are nobody's: __torch_dispatch__ gives meaning to it."""
-    _sums_are_asked_for()
     with Asking(False, False):
         if strides is None:
             like = C.empty(tuple(size), dtype=dtype, device=device)
@@ -210,10 +224,3 @@ def make_wrapper_subclass(
             like = C.empty(room, dtype=dtype, device=device).as_strided(tuple(size), tuple(strides))
         made = C._wrapper_tensor(cls, like)
         return made.requires_grad_() if requires_grad else made
-
-
-@functools.cache
-def _sums_are_asked_for():
-    """Has the tape ask for sums of gradients of which some are wrappers."""
-    importlib.import_module(__name__.rpartition("._aten")[0] + ".sparse")
-

@@ -205,7 +205,6 @@ def _of_pair(first, second):
 
 
 # ---- the ops ---------------------------------------------------------------------------------------------------------
-# Operands in the order in which PyTorch computes their gradients.
 FORMULAS = {
     "add": _of_pair(lambda g, c: g, lambda g, c: _scaled(g, c.alpha)),
     "sub": _of_pair(lambda g, c: g, lambda g, c: _scaled(aten.neg.default(g), c.alpha)),
@@ -411,7 +410,8 @@ def _by_formula(formula, ctx, outs, needed, g):
     names = [a.name for a in schema.arguments if not a.kwarg_only]
     places = [(place if isinstance(place, str) else names[place], i) for place, i, _ in _placed_tensors(args, kwargs)]
     c.outs, c.out, c.like, c.needed = outs, outs.get(0), ctx.like, {name for (name, _), need in zip(places, needed) if need}
-    found = {name: gradient(g, c) for name, gradient in formula.items() if name in c.needed}
+    # PyTorch computes them in the order of the names.
+    found = {name: gradient(g, c) for name, gradient in sorted(formula.items()) if name in c.needed}
     return tuple(
         None if not need or name not in found else found[name] if i is None else found[name][i]
         for (name, i), need in zip(places, needed)

@@ -94,8 +94,9 @@ _install()
 
 
 def total(a, b, in_place):
-    """The sum of two gradients, for the tape. A sparse one is never changed: others may hold it. With a wrapper it's an op."""
-    if C._dispatches(type(a)) or C._dispatches(type(b)):
+    """The sum of two gradients, for the tape. A sparse one is never changed: others may hold it. Where somebody sees it, it's an
+    op."""
+    if C._dispatches(type(a)) or C._dispatches(type(b)) or C._asked_of_dispatch()[0]:
         return a.add_(b) if in_place else a + b
     if in_place and a.layout is C.strided:
         return _arithmetic.add_(a, b)
@@ -110,6 +111,11 @@ def to_dense(a):
     return a.to_dense() if isinstance(a, Sparse) else a
 
 
+def kept(gradient, ours):
+    """A first gradient as .grad keeps it; `ours`: nobody else has it."""
+    return gradient.detach() if ours else gradient.detach().clone()
+
+
 def rows(values, places, count, padding):
     """A sparse gradient of a table with so many rows: one entry for each row that was looked up, in their order."""
     places, values = places.reshape(-1).to(C.int64), values.reshape(-1, values.shape[-1])
@@ -121,4 +127,4 @@ def rows(values, places, count, padding):
     return coo(places.unsqueeze(0), values, (count, values.shape[-1]))
 
 
-C._set_sparse_hooks(total, to_dense, rows)
+C._set_sparse_hooks(total, to_dense, kept, rows)

@@ -61,11 +61,18 @@ for model in (mlp, cnn):
     for p in model.parameters():
         p.data = wave(*p.shape).float() / 4
 optimizer = torch.optim.SGD(mlp.parameters(), lr=0.1)
-results.append(("mlp", seen(lambda: F.cross_entropy(mlp(made(4, 6)), target).backward())))
+
+
+def trained(model, x):
+    for p, g in zip(model.parameters(), torch.autograd.grad(F.cross_entropy(model(x), target), list(model.parameters()))):
+        p.grad = g
+
+
+results.append(("mlp", seen(lambda: trained(mlp, made(4, 6, grad=False)))))
 results.append(("its gradients", [p.grad for p in mlp.parameters()]))
 results.append(("sgd", seen(optimizer.step)))
 results.append(("its parameters", list(mlp.parameters())))
-results.append(("cnn", seen(lambda: F.cross_entropy(cnn(made(4, 1, 8, 8, grad=False)), target).backward())))
+results.append(("cnn", seen(lambda: trained(cnn, made(4, 1, 8, 8, grad=False)))))
 results.append(("its first gradient", cnn[0].weight.grad))
 results.append(("cnn, evaluated", seen(lambda: cnn.eval()(made(4, 1, 8, 8, grad=False)))))
 
@@ -132,6 +139,10 @@ with Negated():
     y = torch.relu(z)
     y.sum().backward()
     results.append(("inside", [type(_get_current_dispatch_mode()).__name__, y, y.requires_grad, z.grad]))
+    z.grad = None
+    (z * z + torch.relu(z)).sum().backward()
+    (z * 3).sum().backward()
+    results.append(("added up", z.grad))
 results.append(("outside", [_get_current_dispatch_mode(), torch.relu(z)]))
 
 
