@@ -11,7 +11,7 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, register_flop_formula
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from _oracle import check  # noqa: E402
@@ -78,4 +78,20 @@ for name, call in cases.items():
     results.append((name, counted(call)))
 encoder = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
 results.append(("encoder", counted(lambda: encoder(made(2, 3, 8)))[0]))
+
+@torch.library.custom_op("flops_of_programs::scale", mutates_args=())
+def scale(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@register_flop_formula(torch.ops.flops_of_programs.scale)
+def scale_flops(x_shape, *, out_shape=None):
+    return x_shape.numel()
+
+
+results.append(("an op of the program", counted(lambda: (scale(made(8)), torch.ops.flops_of_programs.scale(made(4)))[0], False)))
+with FlopCounterMode(display=False, custom_mapping={torch.ops.aten.add: lambda *args, out_shape=None, **kwargs: 7}) as counter:
+    made(2) + 1
+results.append(("a formula for this counter", counter.get_total_flops()))
+
 check(results, __file__)
