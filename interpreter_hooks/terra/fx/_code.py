@@ -101,7 +101,7 @@ class _Writer:
             return "{" + ", ".join(f"{self.value(k)}: {self.value(v)}" for k, v in value.items()) + "}"
         if isinstance(value, slice):
             return f"slice({self.value(value.start)}, {self.value(value.stop)}, {self.value(value.step)})"
-        if isinstance(value, C.dtype):
+        if isinstance(value, (C.dtype, C.layout, C.memory_format)):
             self._globals["torch"] = __import__(__name__.partition(".")[0])
             return repr(value)
         if isinstance(value, C.device):
