@@ -47,6 +47,12 @@ FUNCTIONS = {
         "unique_counts", "unique_inverse", "unique_values", "unstack", "vecdot",
     ),
     "_foreach": (*FOREACH, "_foreach_max", "_foreach_mm", "_foreach_norm"),
+    "_quantized": (
+        "_empty_affine_quantized", "_empty_per_channel_affine_quantized", "_make_per_channel_quantized_tensor", "_make_per_tensor_quantized_tensor", "dequantize", "fused_moving_avg_obs_fake_quant", "int_repr",
+        "per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine", "per_tensor_symmetric",
+        "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme",
+        "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
+    ),
     "_rare_functions": (
         "alias_copy", "as_strided_copy", "atleast_3d", "broadcast_shapes", "combinations", "cond", "detach_", "detach_copy", "diagonal_copy",
         "empty_permuted", "empty_strided", "expand_copy", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "frobenius_norm", "gradient", "gru_cell", "lstm_cell", "nan_to_num_", "narrow_copy", "native_layer_norm",

@@ -131,12 +131,33 @@ def sparse_layout_function(cls, func, types, args=(), kwargs=None):
     return _sparse_functions.made_in_layout(func.__name__, args, kwargs)
 
 
+def _of_quantized(name):
+    """A method of quantized tensors, which others refuse."""
+
+    def method(self):
+        raise NotImplementedError(
+            f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: the tensor isn't quantized."
+        )
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def dequantize(self):
+    """The numbers that a quantized tensor stands for; others as float32."""
+    return self.to(C.float32)
+
+
 METHODS = {
-    "__dlpack_device__": dlpack_device, "__rdiv__": __rdiv__, "allclose": allclose, "eig": _removed("eig"), "equal": equal,
+    "__dlpack_device__": dlpack_device, "__rdiv__": __rdiv__, "allclose": allclose, "dequantize": dequantize, "eig": _removed("eig"), "equal": equal,
     "get_device": get_device, "hardshrink": hardshrink, "is_distributed": is_distributed,
     "is_shared": is_shared, "istft": istft, "lstsq": _removed("lstsq"), "lu": lu, "nan_to_num": nan_to_num, "pin_memory": pin_memory,
     "share_memory_": share_memory_, "storage": storage, "untyped_storage": untyped_storage, "stft": stft, "symeig": _removed("symeig"),
 }  # fmt: skip
+for _name in (
+    "int_repr", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme",
+):  # fmt: skip
+    METHODS[_name] = _of_quantized(_name)
 for _name in (
     "as_strided_", "const_data_ptr", "dim_order", "histogram", "nan_to_num_", "narrow_copy", "new_empty_strided", "nonzero_static", "polygamma_",
     "split_with_sizes", "swapaxes_", "swapdims_", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes",

@@ -110,7 +110,6 @@ says("torch.onnx.export(None, None, 'x')", "NotImplementedError", "torch.onnx.ex
 says("torch.jit.save(None, 'x')", "TypeError", "takes a function or a module")
 says("torch.nested.nested_tensor([])", "NotImplementedError", "torch.nested.nested_tensor: it is not in Terra yet")
 says("torch.masked.masked_tensor(1, 2)", "NotImplementedError", "torch.masked.masked_tensor")
-says("torch.quantization.quantize_dynamic(None)", "NotImplementedError", "autocast")
 says("torch.ops.aten.not_an_op", "AttributeError", "object has no attribute 'not_an_op'")
 says("torch.ops.not_mine.add", "AttributeError", "torch.ops.not_mine.add is not in Terra")
 says("torch.export.export(None, ())", "ValueError", "torch.export.export() takes a module or a function")
