@@ -1,3 +1,3 @@
 """torch.optim._functional: see functional."""
 
-from .functional import adam, adamw, sgd  # noqa: F401
+from .functional import *  # noqa: F401,F403

@@ -2,7 +2,10 @@
 
 import _terra_C as C
 
+from .._names import lazily
 from .optimizer import GroupOptimizer, check_not_negative
+
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("adadelta",)})
 
 
 class Adadelta(GroupOptimizer):

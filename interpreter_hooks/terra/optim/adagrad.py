@@ -2,7 +2,10 @@
 
 import _terra_C as C
 
+from .._names import lazily
 from .optimizer import GroupOptimizer, add_rows_, check_not_negative, rows_of
+
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("adagrad",)})
 
 
 class Adagrad(GroupOptimizer):

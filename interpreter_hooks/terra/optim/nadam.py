@@ -2,8 +2,11 @@
 
 import _terra_C as C
 
+from .._names import lazily
 from .counting import CountingOptimizer, average_moments, with_weight_decay
 from .optimizer import check_betas, check_not_negative
+
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("nadam",)})
 
 
 class NAdam(CountingOptimizer):

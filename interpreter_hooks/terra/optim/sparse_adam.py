@@ -1,6 +1,9 @@
 """Adam for tables of which a step looks up a few rows: only those, and their moments, move."""
 
+from .._names import lazily
 from .optimizer import GroupOptimizer, add_rows_, check_betas, check_one_element, rows_of
+
+__getattr__ = lazily(__name__, functions={"terra.optim.functional": ("sparse_adam",)})
 
 
 class SparseAdam(GroupOptimizer):
