@@ -6,7 +6,6 @@ import math
 
 import _terra_C as C
 
-from ._missing_parts import sentences
 from ._names import lazily
 
 __all__ = [
@@ -185,7 +184,6 @@ def cumprod(input, dim, *, dtype=None, mask=None):
     return _filled(input, mask, 1).cumprod(dim, dtype=dtype or input.dtype)
 
 
-_WHY = "it is not in Terra yet; the functions of torch.masked take mask=, and torch.where fills what a mask leaves out"
-globals().update(sentences("torch.masked", ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"), _WHY))
-
-__getattr__ = lazily(__name__)
+__getattr__ = lazily(
+    __name__, functions={"terra._masked_tensor": ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor")}
+)
