@@ -145,11 +145,13 @@ def _in_place(name):
 
 
 def _moved(name):
-    """Data and mask alike."""
+    """Data and mask alike, as copies: masked tensors share no memory."""
 
     def function(self, *args, **kwargs):
         data, mask = (getattr(C.Tensor, name)(part, *args, **kwargs) for part in (self._masked_data, self._masked_mask))
-        return tuple(map(_of, data, mask)) if isinstance(data, (list, tuple)) else _of(data, mask)
+        if isinstance(data, (list, tuple)):
+            return tuple(_of(d.clone(), m) for d, m in zip(data, mask))
+        return _of(data.clone(), mask)
 
     return function
 

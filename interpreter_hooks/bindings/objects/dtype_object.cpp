@@ -205,15 +205,16 @@ PyGetSetDef device_getters[] = {{"type", entry<device_kind>, nullptr, "\"cpu\", 
 
 // ---- layout and memory_format: names, of which the engine knows the meaning ----
 //
-// A sparse layout is of a type of its own, to which the package gives a __torch_function__: functions that make tensors
-// are asked for one there.
+// A layout of tensors that the package makes is of a type of its own, to which the package gives a __torch_function__:
+// functions that make tensors are asked for one there.
 
 struct NamedObject {
   PyObject_HEAD const char* name;
 };
 PyTypeObject *layout_type = nullptr, *sparse_layout_type = nullptr, *memory_format_type = nullptr;
 PyObject* the_strided = nullptr;
-constexpr const char* sparse_layouts[] = {"sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"};
+constexpr const char* layouts_of_package[] = {"sparse_coo", "sparse_csr", "sparse_csc",
+                                              "sparse_bsr", "sparse_bsc", "jagged"};
 constexpr const char* memory_formats[] = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
 
 const char* name_in(PyObject* self) { return reinterpret_cast<NamedObject*>(self)->name; }
@@ -330,7 +331,7 @@ void create_dtype_types(PyObject* module) {
   add_object(module, "layout", layout_type);
   the_strided = add_named(module, layout_type, "strided");
   sparse_layout_type = create_named_type("terra.layout", layout_type);
-  for (const char* name : sparse_layouts) add_named(module, sparse_layout_type, name);
+  for (const char* name : layouts_of_package) add_named(module, sparse_layout_type, name);
   memory_format_type = create_named_type("terra.memory_format");
   add_object(module, "memory_format", memory_format_type);
   for (const char* name : memory_formats) add_named(module, memory_format_type, name);
