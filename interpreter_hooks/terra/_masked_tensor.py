@@ -3,6 +3,7 @@
 import _terra_C as C
 
 from . import masked as reductions
+from ._C import DisableTorchFunctionSubclass
 
 
 class MaskedTensor(C.Tensor):
@@ -18,9 +19,8 @@ class MaskedTensor(C.Tensor):
             raise ValueError("data.dim() must equal mask.dim()")
         if data.size() != mask.size():
             raise ValueError("data.size() must equal mask.size()")
-        before = C._set_overrides_disabled(1, not C._modes_are_enabled())
-        made = C._wrapper_tensor(cls, data.detach())
-        C._set_overrides_disabled(*before)
+        with DisableTorchFunctionSubclass():
+            made = C._wrapper_tensor(cls, data.detach())
         made._masked_data, made._masked_mask = data.clone().detach().requires_grad_(requires_grad), mask.clone()
         return made
 
@@ -64,12 +64,22 @@ class MaskedTensor(C.Tensor):
         name = getattr(func, "__name__", "")
         if name in FUNCTIONS:
             return FUNCTIONS[name](*args, **kwargs)
-        if name in ("__get__", "__set__", "dim", "numel", "size", "stride", "__len__", "is_floating_point", "is_complex", "is_contiguous", "ndimension", "nelement"):
-            before = C._set_overrides_disabled(1, not C._modes_are_enabled())
-            try:
+        if name in (
+            "__get__",
+            "__set__",
+            "dim",
+            "numel",
+            "size",
+            "stride",
+            "__len__",
+            "is_floating_point",
+            "is_complex",
+            "is_contiguous",
+            "ndimension",
+            "nelement",
+        ):
+            with DisableTorchFunctionSubclass():
                 return func(*args, **kwargs)
-            finally:
-                C._set_overrides_disabled(*before)
         if isinstance(func, C.Overridable):
             return func.__wrapped__(*args, **kwargs)
         raise TypeError(f"no implementation found for 'torch.{name}' on types that implement __torch_function__: [{cls!r}]")
@@ -185,26 +195,33 @@ def _softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 def _functions():
     unary = (
-        "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "deg2rad", "digamma", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "frac",
-        "lgamma", "log", "log10", "log1p", "log2", "neg", "positive", "pow", "rad2deg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sgn",
-        "signbit", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "clamp", "nan_to_num", "isnan", "ones_like",
+        "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "deg2rad", "digamma", "erf", "erfc", "erfinv", "exp", "exp2",
+        "expm1", "floor", "frac", "lgamma", "log", "log10", "log1p", "log2", "neg", "positive", "pow", "rad2deg", "reciprocal",
+        "round", "rsqrt", "sigmoid", "sign", "sgn", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+        "clamp", "nan_to_num", "isnan", "ones_like",
     )  # fmt: skip
     binary = (
-        "add", "sub", "mul", "div", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "floor_divide", "fmod", "remainder", "logaddexp", "logaddexp2",
-        "eq", "ne", "le", "ge", "gt", "lt", "maximum", "minimum", "fmax", "fmin", "true_divide", "divide",
+        "add", "sub", "mul", "div", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "floor_divide", "fmod", "remainder",
+        "logaddexp", "logaddexp2", "eq", "ne", "le", "ge", "gt", "lt", "maximum", "minimum", "fmax", "fmin", "true_divide",
+        "divide",
     )  # fmt: skip
     dunder = (
-        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__pow__", "__neg__", "__eq__", "__ne__",
-        "__lt__", "__le__", "__gt__", "__ge__", "__mod__", "__floordiv__", "__and__", "__or__", "__xor__", "__abs__",
+        "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__", "__pow__", "__neg__",
+        "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__mod__", "__floordiv__", "__and__", "__or__", "__xor__",
+        "__abs__",
     )  # fmt: skip
-    yield from ((name, _elementwise(name)) for name in (*unary, *binary, *dunder) if hasattr(C.Tensor, name) and name != "ones_like")
+    yield from (
+        (name, _elementwise(name)) for name in (*unary, *binary, *dunder) if hasattr(C.Tensor, name) and name != "ones_like"
+    )
     yield from ((f"{name}_", _in_place(f"{name}_")) for name in (*unary, *binary, "fill", "zero") if hasattr(C.Tensor, f"{name}_"))
     moved = (
-        "view", "reshape", "flatten", "t", "transpose", "unsqueeze", "squeeze", "expand", "__getitem__", "contiguous", "clone", "detach", "select", "narrow",
-        "split", "chunk", "unbind", "index_select", "gather",
+        "view", "reshape", "flatten", "t", "transpose", "unsqueeze", "squeeze", "expand", "__getitem__", "contiguous", "clone",
+        "detach", "select", "narrow", "split", "chunk", "unbind", "index_select", "gather",
     )  # fmt: skip
     yield from ((name, _moved(name)) for name in moved)
-    yield from ((name, _converted(name)) for name in ("to", "float", "double", "half", "bfloat16", "long", "int", "bool", "type_as"))
+    yield from (
+        (name, _converted(name)) for name in ("to", "float", "double", "half", "bfloat16", "long", "int", "bool", "type_as")
+    )
     yield from ((name, _reduced(name)) for name in ("sum", "mean", "prod", "amax", "amin", "argmax", "argmin"))
     yield from ((name, _joined(name)) for name in ("cat", "stack"))
     yield "softmax", _softmax

@@ -3,6 +3,7 @@ with the places where each begins; ops that leave the differing dimension alone 
 
 import _terra_C as C
 
+from ._C import DisableTorchFunctionSubclass
 from .nn import functional as F
 
 
@@ -104,9 +105,16 @@ class NestedTensor(C.Tensor):
         return iter(parts(self))
 
     def __repr__(self, *, tensor_contents=None):
-        grad = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn is not None else ", requires_grad=True" if self.requires_grad else ""
+        grad = (
+            f", grad_fn=<{self.grad_fn.name()}>"
+            if self.grad_fn is not None
+            else ", requires_grad=True"
+            if self.requires_grad
+            else ""
+        )
         if self._offsets is not None:
-            return f"NestedTensor(size={tuple(self.shape)}, offsets={self._offsets}{grad}, contiguous={self._lengths is None and self._ragged == 1})"
+            whole = self._lengths is None and self._ragged == 1
+            return f"NestedTensor(size={tuple(self.shape)}, offsets={self._offsets}{grad}, contiguous={whole})"
         texts = [repr(part.detach().requires_grad_(part.requires_grad)).replace("\n", "\n  ") for part in self._held]
         return "nested_tensor([\n" + ",\n".join("  " + text for text in texts) + f"\n]{grad})"
 
@@ -122,20 +130,18 @@ class NestedTensor(C.Tensor):
         if name in FUNCTIONS:
             return FUNCTIONS[name](*args, **kwargs)
         if name in ("__get__", "__set__", "is_floating_point", "is_complex", "element_size"):
-            before = C._set_overrides_disabled(1, not C._modes_are_enabled())
-            try:
+            with DisableTorchFunctionSubclass():
                 return func(*args, **kwargs)
-            finally:
-                C._set_overrides_disabled(*before)
         if isinstance(func, C.Overridable):
             return func.__wrapped__(*args, **kwargs)
-        raise NotImplementedError(f"{name}() of nested tensors is not in Terra yet; unbind() gives the tensors, to_padded_tensor() one of all")
+        raise NotImplementedError(
+            f"{name}() of nested tensors is not in Terra yet; unbind() gives the tensors, to_padded_tensor() one of all"
+        )
 
 
 def _made(held, offsets=None, size=None, ragged=1, lengths=None):
-    before = C._set_overrides_disabled(1, not C._modes_are_enabled())
-    made = C._wrapper_tensor(NestedTensor, C.empty(0))
-    C._set_overrides_disabled(*before)
+    with DisableTorchFunctionSubclass():
+        made = C._wrapper_tensor(NestedTensor, C.empty(0))
     made._held, made._offsets, made._size, made._ragged, made._lengths = list(held), offsets, size, ragged, lengths
     return made
 
@@ -232,7 +238,9 @@ def to_padded_tensor(input, padding, output_size=None, out=None):
     """One tensor of all, filled up with a number."""
     tensors = parts(input)
     sizes = [max(t.shape[d] for t in tensors) for d in range(tensors[0].dim())] if output_size is None else list(output_size[1:])
-    padded = [F.pad(t, [end for d in reversed(range(t.dim())) for end in (0, sizes[d] - t.shape[d])], value=padding) for t in tensors]
+    padded = [
+        F.pad(t, [end for d in reversed(range(t.dim())) for end in (0, sizes[d] - t.shape[d])], value=padding) for t in tensors
+    ]
     return C.stack(padded)
 
 
@@ -387,21 +395,26 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 def _functions():
     elements = (
-        "abs", "acos", "asin", "atan", "ceil", "clamp", "clone", "contiguous", "cos", "cosh", "detach", "exp", "floor", "log", "neg", "pow", "reciprocal",
-        "round", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "add", "sub", "mul", "div", "eq", "ne", "lt", "le",
-        "gt", "ge", "maximum", "minimum", "logical_not", "logical_and", "logical_or", "masked_fill", "nan_to_num", "isnan", "to", "float", "double", "half",
-        "bfloat16", "long", "int", "bool", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__",
+        "abs", "acos", "asin", "atan", "ceil", "clamp", "clone", "contiguous", "cos", "cosh", "detach", "exp", "floor", "log",
+        "neg", "pow", "reciprocal", "round", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
+        "trunc", "add", "sub", "mul", "div", "eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "logical_not",
+        "logical_and", "logical_or", "masked_fill", "nan_to_num", "isnan", "to", "float", "double", "half", "bfloat16", "long",
+        "int", "bool", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__",
         "__pow__", "__neg__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "cpu",
     )  # fmt: skip
     yield from ((name, _each(getattr(C.Tensor, name), broadcasts=True)) for name in elements)
-    yield from ((name, _each(getattr(C, name))) for name in ("zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like", "where"))
+    yield from (
+        (name, _each(getattr(C, name)))
+        for name in ("zeros_like", "ones_like", "rand_like", "randn_like", "empty_like", "full_like", "where")
+    )
     for name in ("dropout", "elu", "gelu", "hardtanh", "leaky_relu", "linear", "mish", "relu6", "silu", "softplus"):
         yield name, _each(getattr(F, name))
     yield from ((name, _optional_dim(name)) for name in ("sum", "mean", "amax", "amin", "prod", "argmax", "argmin", "cumsum"))
     yield from ((name, _softmax(name)) for name in ("softmax", "log_softmax"))
     yield from {
-        "transpose": transpose, "view": view, "reshape": view, "unflatten": unflatten, "flatten": flatten, "unsqueeze": unsqueeze, "chunk": chunk, "cat": cat,
-        "relu": lambda self, inplace=False: _like(self, [C.relu(held) for held in self._held]), "matmul": matmul, "bmm": matmul, "__matmul__": matmul, "__getitem__": getitem, "scaled_dot_product_attention": attention,
+        "transpose": transpose, "view": view, "reshape": view, "unflatten": unflatten, "flatten": flatten, "unsqueeze": unsqueeze,
+        "chunk": chunk, "cat": cat, "relu": lambda self, inplace=False: _like(self, [C.relu(held) for held in self._held]),
+        "matmul": matmul, "bmm": matmul, "__matmul__": matmul, "__getitem__": getitem, "scaled_dot_product_attention": attention,
         "layer_norm": layer_norm, "is_contiguous": lambda self: self._ragged == 1, "unbind": lambda self, dim=0: tuple(parts(self)),
         "is_same_size": lambda a, b: [h.shape for h in a._held] == [h.shape for h in b._held],
     }.items()  # fmt: skip

@@ -7,8 +7,8 @@ from . import schemas
 
 NAMES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x1": "self", "x2": "other"}
 FACTORIES = frozenset((
-    "arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm", "zeros", "empty_like", "full_like",
-    "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "rand_like", "randn_like", "zeros_like",
+    "arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm", "zeros", "empty_like",
+    "full_like", "new_empty", "new_full", "new_ones", "new_zeros", "ones_like", "rand_like", "randn_like", "zeros_like",
 ))  # fmt: skip
 
 
@@ -67,7 +67,13 @@ def _spread(parameters, args):
     for place, parameter in enumerate(parameters):
         if parameter.type.startswith(("SymInt[", "int[")) and place < len(args):
             rest = args[place:]
-            if len(rest) > 1 and all(_number(value, int) for value in rest) or rest and place + 1 == len(parameters) and _number(rest[0], int):
+            if (
+                len(rest) > 1
+                and all(_number(value, int) for value in rest)
+                or rest
+                and place + 1 == len(parameters)
+                and _number(rest[0], int)
+            ):
                 return [*args[:place], list(rest)] if not parameter.type.endswith("[1]") or len(rest) > 1 else args
     return args
 

@@ -25,8 +25,8 @@ ALIASES = {
 
 # Functions in Python that are ops to PyTorch.
 WRITTEN_AS_OPS = frozenset((
-    "allclose", "bilinear", "celu", "elu", "elu_", "equal", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "mish", "nan_to_num", "relu_",
-    "softplus", "where", "zero_", "hardswish", "hardsigmoid", "silu",
+    "allclose", "bilinear", "celu", "elu", "elu_", "equal", "gelu", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "mish",
+    "nan_to_num", "relu_", "softplus", "where", "zero_", "hardswish", "hardsigmoid", "silu",
 ))  # fmt: skip
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -315,7 +315,12 @@ def _convolution(n, transposed):
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    lists = [[*_of_each(kernel_size, 2)], [] if stride is None else _of_each(stride, 2), _of_each(padding, 2), _of_each(dilation, 2)]
+    lists = [
+        [*_of_each(kernel_size, 2)],
+        [] if stride is None else _of_each(stride, 2),
+        _of_each(padding, 2),
+        _of_each(dilation, 2),
+    ]
     result = aten.max_pool2d_with_indices.default(input, *lists, ceil_mode)
     return tuple(result) if return_indices else result[0]
 
@@ -326,7 +331,9 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 
 
 def adaptive_avg_pool2d(input, output_size):
-    size = [s if w is None else w for s, w in zip(input.shape[-2:], _of_each(output_size, 2) if output_size is not None else [None] * 2)]
+    size = [
+        s if w is None else w for s, w in zip(input.shape[-2:], _of_each(output_size, 2) if output_size is not None else [None] * 2)
+    ]
     if size == [1, 1]:
         return aten.mean.dim(input, [-1, -2], True)
     return aten._adaptive_avg_pool2d.default(input, size)
@@ -519,9 +526,7 @@ def sgd_update(params, grads, momentum_buffers, lr, momentum, dampening, weight_
     return [*params, *momentum_buffers]
 
 
-def adam_update(
-    params, grads, exp_avgs, exp_avg_sqs, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize
-):
+def adam_update(params, grads, exp_avgs, exp_avg_sqs, step, lr, beta1, beta2, eps, weight_decay, decoupled, maximize):
     for param, g, average, square_average in zip(params, grads, exp_avgs, exp_avg_sqs):
         g = aten.neg.default(g) if maximize else g
         if weight_decay and decoupled:
@@ -553,9 +558,10 @@ RULES = {
     "reshape": reshape, "flatten": flatten, "contiguous": contiguous, "to": to, "float": _to(C.float32), "double": _to(C.float64),
     "half": _to(C.float16), "bfloat16": _to(C.bfloat16), "long": _to(C.int64), "int": _to(C.int32), "bool": _to(C.bool),
     "cpu": lambda self: self, "type_as": lambda self, other: _converted(self, other.dtype), "narrow": narrow, "split": split,
-    "chunk": chunk, "movedim": movedim, "moveaxis": movedim, "tile": tile, "view_as": view_as, "expand_as": expand_as, "expand": expand,
-    "__getitem__": getitem, "__setitem__": setitem, "matmul": matmul, "__matmul__": matmul, "linear": linear, "outer": outer,
-    "softmax": softmax, "log_softmax": log_softmax, "square": square, "__rtruediv__": rdiv, "__rdiv__": rdiv, "__rpow__": rpow, "__bool__": truth,
+    "chunk": chunk, "movedim": movedim, "moveaxis": movedim, "tile": tile, "view_as": view_as, "expand_as": expand_as, "expand":
+    expand, "__getitem__": getitem, "__setitem__": setitem, "matmul": matmul, "__matmul__": matmul, "linear": linear, "outer":
+    outer, "softmax": softmax, "log_softmax": log_softmax, "square": square, "__rtruediv__": rdiv, "__rdiv__": rdiv, "__rpow__":
+    rpow, "__bool__": truth,
     **{name: _deviation(name) for name in ("var", "std", "var_mean", "std_mean")}, "sgd_update": sgd_update, "adam_update": adam_update,
     "norm": norm, "tensor": new_tensor, "relu6": relu6,
 }  # fmt: skip

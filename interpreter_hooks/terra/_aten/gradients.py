@@ -1,8 +1,8 @@
 """Gradients of PyTorch's ops, written in its ops, so that modes and subclasses see those of a backward pass as well.
 
 An entry says for each operand how its gradient follows from g, that of the result (of several results: the list of theirs, None
-where none arrived), and c, the call: its arguments by name, its result `out`, its results `outs` as far as SAVED says so. An op without an entry is
-differentiated by the engine, and nobody sees how."""
+where none arrived), and c, the call: its arguments by name, its result `out`, its results `outs` as far as SAVED says so. An op
+without an entry is differentiated by the engine, and nobody sees how."""
 
 import math
 import types
@@ -15,9 +15,10 @@ from . import arguments
 
 # Results have no gradient.
 CONSTANT = frozenset((
-    "detach", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "new_zeros", "new_ones", "new_empty", "new_full",
-    "argmax", "argmin", "argsort", "eq", "ne", "lt", "le", "gt", "ge", "equal", "allclose", "isnan", "isinf", "nonzero", "sign", "_local_scalar_dense",
-    "logical_not", "logical_and", "logical_or", "logical_xor", "bernoulli", "bernoulli_", "multinomial", "floor_divide", "all", "any",
+    "detach", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "new_zeros", "new_ones",
+    "new_empty", "new_full", "argmax", "argmin", "argsort", "eq", "ne", "lt", "le", "gt", "ge", "equal", "allclose", "isnan",
+    "isinf", "nonzero", "sign", "_local_scalar_dense", "logical_not", "logical_and", "logical_or", "logical_xor", "bernoulli",
+    "bernoulli_", "multinomial", "floor_divide", "all", "any",
 ))  # fmt: skip
 
 
@@ -330,7 +331,9 @@ FORMULAS = {
 }
 # Which results the entries ask for. Of several results of these only the first has a gradient.
 SAVED = {
-    **dict.fromkeys(("exp", "sqrt", "rsqrt", "tanh", "sigmoid", "relu", "relu_", "_softmax", "_safe_softmax", "_log_softmax"), (0,)),
+    **dict.fromkeys(
+        ("exp", "sqrt", "rsqrt", "tanh", "sigmoid", "relu", "relu_", "_softmax", "_safe_softmax", "_log_softmax"), (0,)
+    ),
     **dict.fromkeys(("nll_loss_forward", "max_pool2d_with_indices"), (1,)),
     **dict.fromkeys(("native_layer_norm", "native_batch_norm", "native_group_norm"), (1, 2)),
     "_scaled_dot_product_flash_attention_for_cpu": (0, 1),
@@ -438,7 +441,9 @@ def _by_engine(op, args, kwargs, needed, grads):
     wanted = [tensor for tensor, need in zip(tensors, needed) if need]
     from ..autograd import grad
 
-    found = iter(grad([out for out, _ in pairs], wanted, [g for _, g in pairs], allow_unused=True) if pairs else [None] * len(wanted))
+    found = iter(
+        grad([out for out, _ in pairs], wanted, [g for _, g in pairs], allow_unused=True) if pairs else [None] * len(wanted)
+    )
     return tuple(next(found) if need else None for need in needed)
 
 

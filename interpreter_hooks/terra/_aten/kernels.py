@@ -75,7 +75,10 @@ def convolution_backward(
 
 def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask):
     return _of_masked(
-        output_mask, lambda x, w, b: F.layer_norm(x, normalized_shape, w, b, _eps(input, mean, rstd)), [input, weight, bias], grad_out
+        output_mask,
+        lambda x, w, b: F.layer_norm(x, normalized_shape, w, b, _eps(input, mean, rstd)),
+        [input, weight, bias],
+        grad_out,
     )
 
 
@@ -94,9 +97,7 @@ def native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C_, HxW, 
     return _of_masked(output_mask, lambda x, w, b: F.group_norm(x, group, w, b, eps), [input, weight, bias], grad_out)
 
 
-def native_batch_norm_backward(
-    grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
-):
+def native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask):
     bias = None if weight is None else C.zeros_like(weight)
     statistics = (None, None) if train else (running_mean, running_var)
     return _of_masked(
@@ -216,7 +217,9 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index):
     if reduction == 0:
         return loss, self.new_zeros(())
     counted = target != ignore_index
-    total = counted.sum().to(self.dtype) if weight is None else weight[target.masked_fill(~counted, 0)].masked_fill(~counted, 0).sum()
+    total = (
+        counted.sum().to(self.dtype) if weight is None else weight[target.masked_fill(~counted, 0)].masked_fill(~counted, 0).sum()
+    )
     return loss, total
 
 
@@ -238,10 +241,10 @@ KERNELS = {
         for function in (
             _adaptive_avg_pool2d_backward, _local_scalar_dense, _safe_softmax, _scaled_dot_product_flash_attention_for_cpu,
             _scaled_dot_product_flash_attention_for_cpu_backward, _to_copy, _unsafe_view, avg_pool2d, avg_pool2d_backward,
-            binary_cross_entropy, binary_cross_entropy_with_logits, convolution_backward, embedding, embedding_dense_backward, im2col, index,
-            leaky_relu_backward, max_pool2d_with_indices, max_pool2d_with_indices_backward, mse_loss_backward,
-            native_batch_norm_backward, native_group_norm_backward, native_layer_norm_backward, nll_loss_backward, nll_loss_forward,
-            select_backward, slice_backward, upsample_bilinear2d, upsample_nearest2d,
+            binary_cross_entropy, binary_cross_entropy_with_logits, convolution_backward, embedding, embedding_dense_backward,
+            im2col, index, leaky_relu_backward, max_pool2d_with_indices, max_pool2d_with_indices_backward, mse_loss_backward,
+            native_batch_norm_backward, native_group_norm_backward, native_layer_norm_backward, nll_loss_backward,
+            nll_loss_forward, select_backward, slice_backward, upsample_bilinear2d, upsample_nearest2d,
         )
     },
     **sentences("torch.ops.aten", ("_sparse_addmm", "_sparse_mm_reduce_impl")),

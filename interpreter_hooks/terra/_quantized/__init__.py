@@ -5,6 +5,7 @@ from .kinds import (  # noqa: F401
 )  # fmt: skip
 from .ops import fused_moving_avg_obs_fake_quant  # noqa: F401
 from .tensor import (  # noqa: F401
-    _empty_affine_quantized, _empty_per_channel_affine_quantized, _make_per_channel_quantized_tensor, _make_per_tensor_quantized_tensor,
-    dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points, q_scale, q_zero_point, quantize_per_channel, quantize_per_tensor, quantize_per_tensor_dynamic,
+    _empty_affine_quantized, _empty_per_channel_affine_quantized, _make_per_channel_quantized_tensor,
+    _make_per_tensor_quantized_tensor, dequantize, int_repr, q_per_channel_axis, q_per_channel_scales, q_per_channel_zero_points,
+    q_scale, q_zero_point, quantize_per_channel, quantize_per_tensor, quantize_per_tensor_dynamic,
 )  # fmt: skip

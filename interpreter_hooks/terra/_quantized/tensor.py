@@ -5,17 +5,8 @@ import math
 
 import _terra_C as C
 
+from .._C import DisableTorchFunctionSubclass
 from .kinds import OF_STORAGE, STORAGE, limits, per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine
-
-
-class _Plainly:
-    """A context in which nobody is asked."""
-
-    def __enter__(self):
-        self.before = C._set_overrides_disabled(1, not C._modes_are_enabled())
-
-    def __exit__(self, *exception):
-        C._set_overrides_disabled(*self.before)
 
 
 class QuantizedTensor(C.Tensor):
@@ -33,7 +24,7 @@ class QuantizedTensor(C.Tensor):
         if name in _OF_ANY or isinstance(func, C.Overridable) and name not in _REFUSED:
             if isinstance(func, C.Overridable):
                 return func.__wrapped__(*args, **(kwargs or {}))
-            with _Plainly():
+            with DisableTorchFunctionSubclass():
                 return func(*args, **(kwargs or {}))
         raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'QuantizedCPU' backend.")
 
@@ -56,15 +47,15 @@ class QuantizedTensor(C.Tensor):
 
 
 _OF_ANY = frozenset((
-    "__get__", "__set__", "__len__", "dim", "element_size", "is_complex", "is_contiguous", "is_same_size", "ndimension", "nelement", "numel",
-    "size", "storage_offset", "stride", "is_shared", "is_pinned", "requires_grad_", "get_device",
+    "__get__", "__set__", "__len__", "dim", "element_size", "is_complex", "is_contiguous", "is_same_size", "ndimension",
+    "nelement", "numel", "size", "storage_offset", "stride", "is_shared", "is_pinned", "requires_grad_", "get_device",
 ))  # fmt: skip
 _REFUSED = frozenset(("__array__",))
 
 
 def made(values, scale, zero_point, axis=None):
     """The quantized tensor of these integers."""
-    with _Plainly():
+    with DisableTorchFunctionSubclass():
         tensor = C._wrapper_tensor(QuantizedTensor, values)
     tensor._values, tensor._scale, tensor._zero_point, tensor._axis = values, scale, zero_point, axis
     return tensor
@@ -176,7 +167,9 @@ def dequantize(input):
 def _only(per_channel, name):
     def check(input):
         if (input._axis is not None) != per_channel:
-            raise RuntimeError(f"Expected quantizer->qscheme() == k{'PerChannel' if per_channel else 'PerTensor'}Affine to be true, but got false: {name}")
+            raise RuntimeError(
+                f"Expected quantizer->qscheme() == k{'PerChannel' if per_channel else 'PerTensor'}Affine to be true, but got false: {name}"
+            )
 
     return check
 
@@ -201,7 +194,12 @@ def text_of(tensor):
     """tensor(numbers, size=(2, 3), dtype=torch.quint8, quantization_scheme=torch.per_tensor_affine, scale=0.1, zero_point=10)"""
     indent = " " * len("tensor(")
     text = "tensor(" + repr(dequantize(tensor))[len("tensor(") : -1]
-    parts = [f"size={tuple(tensor._values.shape)}", f"dtype={tensor.dtype}", f"quantization_scheme={qscheme_of(tensor)}", f"scale={tensor._scale}"]
+    parts = [
+        f"size={tuple(tensor._values.shape)}",
+        f"dtype={tensor.dtype}",
+        f"quantization_scheme={qscheme_of(tensor)}",
+        f"scale={tensor._scale}",
+    ]
     parts += [f"zero_point={tensor._zero_point}"] + ([f"axis={tensor._axis}"] if tensor._axis is not None else [])
     used = len(text) - text.rfind("\n") + 1
     for part in parts:
@@ -249,7 +247,9 @@ def _in_numbers(name):
     """An op whose results are numbers, or of which only the order counts."""
 
     def function(self, *args, **kwargs):
-        return getattr(C.Tensor, name)(dequantize(self), *(dequantize(a) if isinstance(a, QuantizedTensor) else a for a in args), **kwargs)
+        return getattr(C.Tensor, name)(
+            dequantize(self), *(dequantize(a) if isinstance(a, QuantizedTensor) else a for a in args), **kwargs
+        )
 
     return function
 
@@ -315,7 +315,27 @@ def to(self, *args, **kwargs):
 
 
 def _functions():
-    moved = ("view", "reshape", "flatten", "squeeze", "unsqueeze", "expand", "contiguous", "clone", "detach", "narrow", "select", "chunk", "split", "unbind", "repeat", "index_select", "permute", "transpose", "t")
+    moved = (
+        "view",
+        "reshape",
+        "flatten",
+        "squeeze",
+        "unsqueeze",
+        "expand",
+        "contiguous",
+        "clone",
+        "detach",
+        "narrow",
+        "select",
+        "chunk",
+        "split",
+        "unbind",
+        "repeat",
+        "index_select",
+        "permute",
+        "transpose",
+        "t",
+    )
     yield from ((name, _moved(name)) for name in moved)
     numbers = (
         "eq", "ne", "lt", "le", "gt", "ge", "argmax", "argmin", "item", "isnan", "allclose", "__eq__", "__ne__",
@@ -327,7 +347,17 @@ def _functions():
         yield name, _by_numbers(getattr(C, name))
     from ..nn import functional as layers
 
-    for name in ("adaptive_avg_pool2d", "avg_pool2d", "avg_pool1d", "leaky_relu", "interpolate", "upsample", "pad", "hardswish", "elu"):
+    for name in (
+        "adaptive_avg_pool2d",
+        "avg_pool2d",
+        "avg_pool1d",
+        "leaky_relu",
+        "interpolate",
+        "upsample",
+        "pad",
+        "hardswish",
+        "elu",
+    ):
         yield name, _by_numbers(getattr(layers, name))
     yield from {
         "dequantize": dequantize, "int_repr": lambda self: self._values.clone(), "q_scale": _parameter("q_scale", "_scale", False),

@@ -86,7 +86,12 @@ def _get_current_dispatch_mode():
 def is_traceable_wrapper_subclass(t):
     """Whether a tensor is a wrapper that can say which tensors it is made of."""
     kind = t if isinstance(t, type) else type(t)
-    return kind is not C.Tensor and issubclass(kind, C.Tensor) and hasattr(kind, "__tensor_flatten__") and hasattr(kind, "__tensor_unflatten__")
+    return (
+        kind is not C.Tensor
+        and issubclass(kind, C.Tensor)
+        and hasattr(kind, "__tensor_flatten__")
+        and hasattr(kind, "__tensor_unflatten__")
+    )
 
 
 def return_and_correct_aliasing(func, args, kwargs, out):

@@ -26,6 +26,10 @@ def default_eval_fn(model, calib_data):
         model(data)
 
 
-globals().update(sentences("torch.ao.quantization", ("quantize_jit", "quantize_dynamic_jit"), "TorchScript's graphs are not in Terra"))
+globals().update(
+    sentences("torch.ao.quantization", ("quantize_jit", "quantize_dynamic_jit"), "TorchScript's graphs are not in Terra")
+)
 
-__getattr__ = lazily(__name__, ("fake_quantize", "fuse_modules", "observer", "qconfig", "quantization_mappings", "quantize", "stubs"))
+__getattr__ = lazily(
+    __name__, ("fake_quantize", "fuse_modules", "observer", "qconfig", "quantization_mappings", "quantize", "stubs")
+)

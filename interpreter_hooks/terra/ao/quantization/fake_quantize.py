@@ -9,17 +9,18 @@ from ..._quantized.ops import fused_moving_avg_obs_fake_quant
 from ..._rare_functions import fake_quantize_per_channel_affine, fake_quantize_per_tensor_affine
 from ...nn import Module
 from .observer import (
-    FixedQParamsObserver, HistogramObserver, MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver, _loaded, _with_args,
-    default_fixed_qparams_range_0to1_observer, default_fixed_qparams_range_neg1to1_observer,
+    FixedQParamsObserver, HistogramObserver, MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver, _loaded,
+    _with_args, default_fixed_qparams_range_0to1_observer, default_fixed_qparams_range_neg1to1_observer,
 )  # fmt: skip
 
 __all__ = [
-    "FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize", "FusedMovingAvgObsFakeQuantize", "default_affine_fixed_qparams_fake_quant",
-    "default_dynamic_fake_quant", "default_embedding_fake_quant", "default_fake_quant", "default_fixed_qparams_range_0to1_fake_quant",
-    "default_fixed_qparams_range_neg1to1_fake_quant", "default_fused_act_fake_quant", "default_fused_per_channel_wt_fake_quant",
-    "default_fused_wt_fake_quant", "default_histogram_fake_quant", "default_per_channel_weight_fake_quant",
-    "default_symmetric_fixed_qparams_fake_quant", "default_weight_fake_quant", "disable_fake_quant", "disable_observer", "enable_fake_quant",
-    "enable_observer", "fused_per_channel_wt_fake_quant_range_neg_127_to_127", "fused_wt_fake_quant_range_neg_127_to_127",
+    "FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize", "FusedMovingAvgObsFakeQuantize",
+    "default_affine_fixed_qparams_fake_quant", "default_dynamic_fake_quant", "default_embedding_fake_quant", "default_fake_quant",
+    "default_fixed_qparams_range_0to1_fake_quant", "default_fixed_qparams_range_neg1to1_fake_quant",
+    "default_fused_act_fake_quant", "default_fused_per_channel_wt_fake_quant", "default_fused_wt_fake_quant",
+    "default_histogram_fake_quant", "default_per_channel_weight_fake_quant", "default_symmetric_fixed_qparams_fake_quant",
+    "default_weight_fake_quant", "disable_fake_quant", "disable_observer", "enable_fake_quant", "enable_observer",
+    "fused_per_channel_wt_fake_quant_range_neg_127_to_127", "fused_wt_fake_quant_range_neg_127_to_127",
 ]  # fmt: skip
 
 
@@ -147,7 +148,8 @@ class FusedMovingAvgObsFakeQuantize(FakeQuantize):
         watching = self.activation_post_process
         return fused_moving_avg_obs_fake_quant(
             X, self.observer_enabled, self.fake_quant_enabled, watching.min_val, watching.max_val, self.scale, self.zero_point,
-            watching.averaging_constant, watching.quant_min, watching.quant_max, self.ch_axis, self.is_per_channel, self.is_symmetric_quant,
+            watching.averaging_constant, watching.quant_min, watching.quant_max, self.ch_axis, self.is_per_channel,
+            self.is_symmetric_quant,
         )  # fmt: skip
 
 
@@ -155,11 +157,15 @@ _OF_ACTIVATIONS = {"quant_min": 0, "quant_max": 255, "dtype": C.quint8}
 _OF_WEIGHTS = {"quant_min": -128, "quant_max": 127, "dtype": C.qint8}
 _AVERAGE, _AVERAGES = MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver
 default_fake_quant = FakeQuantize.with_args(observer=_AVERAGE, **_OF_ACTIVATIONS, qscheme=per_tensor_affine, reduce_range=True)
-default_weight_fake_quant = FakeQuantize.with_args(observer=_AVERAGE, **_OF_WEIGHTS, qscheme=per_tensor_symmetric, reduce_range=False)
+default_weight_fake_quant = FakeQuantize.with_args(
+    observer=_AVERAGE, **_OF_WEIGHTS, qscheme=per_tensor_symmetric, reduce_range=False
+)
 default_dynamic_fake_quant = FakeQuantize.with_args(
     observer=_AVERAGE, quant_min=0, quant_max=255, is_dynamic=True, dtype=C.quint8, averaging_constant=1
 )
-default_fixed_qparams_range_neg1to1_fake_quant = FixedQParamsFakeQuantize.with_args(observer=default_fixed_qparams_range_neg1to1_observer)
+default_fixed_qparams_range_neg1to1_fake_quant = FixedQParamsFakeQuantize.with_args(
+    observer=default_fixed_qparams_range_neg1to1_observer
+)
 default_fixed_qparams_range_0to1_fake_quant = FixedQParamsFakeQuantize.with_args(observer=default_fixed_qparams_range_0to1_observer)
 default_symmetric_fixed_qparams_fake_quant = default_fixed_qparams_range_neg1to1_fake_quant
 default_affine_fixed_qparams_fake_quant = default_fixed_qparams_range_0to1_fake_quant
@@ -167,13 +173,21 @@ default_per_channel_weight_fake_quant = FakeQuantize.with_args(
     observer=_AVERAGES, **_OF_WEIGHTS, qscheme=per_channel_symmetric, reduce_range=False, ch_axis=0
 )
 default_embedding_fake_quant = FakeQuantize.with_args(
-    observer=_AVERAGES, qscheme=per_channel_affine_float_qparams, dtype=C.quint8, quant_min=0, quant_max=255, ch_axis=0, averaging_constant=1
+    observer=_AVERAGES,
+    qscheme=per_channel_affine_float_qparams,
+    dtype=C.quint8,
+    quant_min=0,
+    quant_max=255,
+    ch_axis=0,
+    averaging_constant=1,
 )
 default_histogram_fake_quant = FakeQuantize.with_args(
     observer=HistogramObserver, **_OF_ACTIVATIONS, qscheme=per_tensor_affine, reduce_range=True
 )
 default_fused_act_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(observer=_AVERAGE, **_OF_ACTIVATIONS)
-default_fused_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(observer=_AVERAGE, **_OF_WEIGHTS, qscheme=per_tensor_symmetric)
+default_fused_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
+    observer=_AVERAGE, **_OF_WEIGHTS, qscheme=per_tensor_symmetric
+)
 default_fused_per_channel_wt_fake_quant = FusedMovingAvgObsFakeQuantize.with_args(
     observer=_AVERAGES, **_OF_WEIGHTS, qscheme=per_channel_symmetric
 )

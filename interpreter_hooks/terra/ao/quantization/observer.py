@@ -13,13 +13,14 @@ from ..._quantized.kinds import limits
 from ...nn import Module
 
 __all__ = [
-    "FixedQParamsObserver", "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver",
-    "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver", "PlaceholderObserver", "RecordingObserver", "ReuseInputObserver",
-    "UniformQuantizationObserverBase", "default_affine_fixed_qparams_observer", "default_debug_observer", "default_dynamic_quant_observer",
-    "default_fixed_qparams_range_0to1_observer", "default_fixed_qparams_range_neg1to1_observer", "default_float_qparams_observer",
-    "default_histogram_observer", "default_observer", "default_per_channel_weight_observer", "default_placeholder_observer",
-    "default_reuse_input_observer", "default_symmetric_fixed_qparams_observer", "default_weight_observer",
-    "weight_observer_range_neg_127_to_127", "per_channel_weight_observer_range_neg_127_to_127",
+    "FixedQParamsObserver", "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver",
+    "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver", "PlaceholderObserver",
+    "RecordingObserver", "ReuseInputObserver", "UniformQuantizationObserverBase", "default_affine_fixed_qparams_observer",
+    "default_debug_observer", "default_dynamic_quant_observer", "default_fixed_qparams_range_0to1_observer",
+    "default_fixed_qparams_range_neg1to1_observer", "default_float_qparams_observer", "default_histogram_observer",
+    "default_observer", "default_per_channel_weight_observer", "default_placeholder_observer", "default_reuse_input_observer",
+    "default_symmetric_fixed_qparams_observer", "default_weight_observer", "weight_observer_range_neg_127_to_127",
+    "per_channel_weight_observer_range_neg_127_to_127",
 ]  # fmt: skip
 EPS = C.finfo(C.float32).eps
 
@@ -141,7 +142,9 @@ class MinMaxObserver(UniformQuantizationObserverBase):
         is_dynamic=False, **kwargs,
     ):  # fmt: skip
         if qscheme.per_channel:
-            raise NotImplementedError("MinMaxObserver's qscheme only support torch.per_tensor_symmetric and torch.per_tensor_affine.")
+            raise NotImplementedError(
+                "MinMaxObserver's qscheme only support torch.per_tensor_symmetric and torch.per_tensor_affine."
+            )
         super().__init__(dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic, **kwargs)
         self.register_buffer("min_val", C.tensor(float("inf"), **(factory_kwargs or {})))
         self.register_buffer("max_val", C.tensor(float("-inf"), **(factory_kwargs or {})))
@@ -267,7 +270,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
         eps=EPS, is_dynamic=False, **kwargs,
     ):  # fmt: skip
         if qscheme.per_channel:
-            raise NotImplementedError("HistogramObserver's qscheme only support torch.per_tensor_symmetric and torch.per_tensor_affine.")
+            raise NotImplementedError(
+                "HistogramObserver's qscheme only support torch.per_tensor_symmetric and torch.per_tensor_affine."
+            )
         if is_dynamic:
             raise NotImplementedError("HistogramObserver doesn't support dynamic quantization")
         super().__init__(dtype, qscheme, reduce_range, quant_min, quant_max, factory_kwargs, eps, is_dynamic, **kwargs)
@@ -357,7 +362,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def calculate_qparams(self):
         if self.min_val == float("inf") and self.max_val == float("-inf"):
-            warnings.warn("must run observer before calling calculate_qparams. Returning default scale and zero point", stacklevel=2)
+            warnings.warn(
+                "must run observer before calling calculate_qparams. Returning default scale and zero point", stacklevel=2
+            )
             return C.tensor([1.0]), C.tensor([0])
         return self._calculate_qparams(*self._best_range())
 
@@ -368,7 +375,9 @@ class HistogramObserver(UniformQuantizationObserverBase):
 class FixedQParamsObserver(ObserverBase):
     """Scale and zero point that are known."""
 
-    def __init__(self, scale, zero_point, dtype=C.quint8, qscheme=per_tensor_affine, quant_min=0, quant_max=255, is_dynamic=False, **kwargs):
+    def __init__(
+        self, scale, zero_point, dtype=C.quint8, qscheme=per_tensor_affine, quant_min=0, quant_max=255, is_dynamic=False, **kwargs
+    ):
         if is_dynamic:
             raise NotImplementedError("FixedQParamsObserver doesn't support dynamic quantization")
         super().__init__(dtype=dtype, is_dynamic=is_dynamic, **kwargs)
@@ -387,7 +396,15 @@ class PlaceholderObserver(ObserverBase):
     """Says a dtype, and sees nothing."""
 
     def __init__(
-        self, dtype=C.float32, custom_op_name="", compute_dtype=None, quant_min=None, quant_max=None, qscheme=None, eps=None, is_dynamic=False
+        self,
+        dtype=C.float32,
+        custom_op_name="",
+        compute_dtype=None,
+        quant_min=None,
+        quant_max=None,
+        qscheme=None,
+        eps=None,
+        is_dynamic=False,
     ):
         super().__init__(dtype=dtype, is_dynamic=is_dynamic or compute_dtype is not None)
         self.qscheme = per_tensor_affine if qscheme is None else qscheme
@@ -466,7 +483,9 @@ per_channel_weight_observer_range_neg_127_to_127 = PerChannelMinMaxObserver.with
     dtype=C.qint8, qscheme=per_channel_symmetric, quant_min=-127, quant_max=127, eps=2**-12
 )
 default_dynamic_quant_observer = PlaceholderObserver.with_args(dtype=C.quint8, quant_min=0, quant_max=255, is_dynamic=True)
-default_float_qparams_observer = PerChannelMinMaxObserver.with_args(dtype=C.quint8, qscheme=per_channel_affine_float_qparams, ch_axis=0)
+default_float_qparams_observer = PerChannelMinMaxObserver.with_args(
+    dtype=C.quint8, qscheme=per_channel_affine_float_qparams, ch_axis=0
+)
 default_fixed_qparams_range_neg1to1_observer = FixedQParamsObserver.with_args(
     scale=2.0 / 256.0, zero_point=128, dtype=C.quint8, quant_min=0, quant_max=255
 )

@@ -7,23 +7,25 @@ import _terra_C as C
 from ..._names import lazily
 from ...nn import Identity, Module
 from .fake_quantize import (
-    FusedMovingAvgObsFakeQuantize, default_dynamic_fake_quant, default_embedding_fake_quant, default_fake_quant, default_fused_act_fake_quant,
-    default_fused_per_channel_wt_fake_quant, default_fused_wt_fake_quant, default_per_channel_weight_fake_quant, default_weight_fake_quant,
+    FusedMovingAvgObsFakeQuantize, default_dynamic_fake_quant, default_embedding_fake_quant, default_fake_quant,
+    default_fused_act_fake_quant, default_fused_per_channel_wt_fake_quant, default_fused_wt_fake_quant,
+    default_per_channel_weight_fake_quant, default_weight_fake_quant,
 )  # fmt: skip
 from .observer import (
-    HistogramObserver, MovingAverageMinMaxObserver, NoopObserver, PlaceholderObserver, default_debug_observer, default_dynamic_quant_observer,
-    default_float_qparams_observer, default_observer, default_per_channel_weight_observer, default_placeholder_observer,
-    default_reuse_input_observer, default_weight_observer, per_channel_weight_observer_range_neg_127_to_127,
-    weight_observer_range_neg_127_to_127,
+    HistogramObserver, MovingAverageMinMaxObserver, NoopObserver, PlaceholderObserver, default_debug_observer,
+    default_dynamic_quant_observer, default_float_qparams_observer, default_observer, default_per_channel_weight_observer,
+    default_placeholder_observer, default_reuse_input_observer, default_weight_observer,
+    per_channel_weight_observer_range_neg_127_to_127, weight_observer_range_neg_127_to_127,
 )  # fmt: skip
 
 __all__ = [
     "QConfig", "QConfigDynamic", "default_activation_only_qconfig", "default_debug_qconfig", "default_dynamic_qat_qconfig",
-    "default_dynamic_qconfig", "default_embedding_qat_qconfig", "default_per_channel_qconfig", "default_per_channel_symmetric_qnnpack_qconfig",
-    "default_qat_qconfig", "default_qat_qconfig_v2", "default_qconfig", "default_quint8_weight_qconfig", "default_reuse_input_qconfig",
-    "default_symmetric_qnnpack_qconfig", "default_weight_only_qconfig", "float16_dynamic_qconfig", "float16_static_qconfig",
-    "float_qparams_weight_only_qconfig", "get_default_qat_qconfig", "get_default_qat_qconfig_dict", "get_default_qconfig",
-    "get_default_qconfig_dict", "per_channel_dynamic_qconfig",
+    "default_dynamic_qconfig", "default_embedding_qat_qconfig", "default_per_channel_qconfig",
+    "default_per_channel_symmetric_qnnpack_qconfig", "default_qat_qconfig", "default_qat_qconfig_v2", "default_qconfig",
+    "default_quint8_weight_qconfig", "default_reuse_input_qconfig", "default_symmetric_qnnpack_qconfig",
+    "default_weight_only_qconfig", "float16_dynamic_qconfig", "float16_static_qconfig", "float_qparams_weight_only_qconfig",
+    "get_default_qat_qconfig", "get_default_qat_qconfig_dict", "get_default_qconfig", "get_default_qconfig_dict",
+    "per_channel_dynamic_qconfig",
 ]  # fmt: skip
 
 
@@ -55,7 +57,8 @@ default_debug_qconfig = QConfig(activation=default_debug_observer, weight=defaul
 default_per_channel_qconfig = QConfig(activation=default_observer, weight=default_per_channel_weight_observer)
 default_dynamic_qconfig = QConfig(activation=default_dynamic_quant_observer, weight=default_weight_observer)
 float16_dynamic_qconfig = QConfig(
-    activation=PlaceholderObserver.with_args(dtype=C.float16, is_dynamic=True), weight=PlaceholderObserver.with_args(dtype=C.float16)
+    activation=PlaceholderObserver.with_args(dtype=C.float16, is_dynamic=True),
+    weight=PlaceholderObserver.with_args(dtype=C.float16),
 )
 float16_static_qconfig = QConfig(
     activation=PlaceholderObserver.with_args(dtype=C.float16), weight=PlaceholderObserver.with_args(dtype=C.float16)
@@ -100,7 +103,9 @@ def get_default_qat_qconfig(backend="x86", version=1):
     """For networks that are trained with rounding; version 0: by modules of which watching and rounding are two."""
     reduced, per_channel = _backend(backend)
     if version not in (0, 1):
-        raise AssertionError(f"Version number: {version} in get_default_qat_qconfig is not supported. Version number must be 0 or 1")
+        raise AssertionError(
+            f"Version number: {version} in get_default_qat_qconfig is not supported. Version number must be 0 or 1"
+        )
     ends = {"quant_min": 0, "quant_max": 255}
     if version == 0:
         activation = default_fake_quant.p.func.with_args(

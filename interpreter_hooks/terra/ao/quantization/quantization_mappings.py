@@ -61,7 +61,12 @@ def get_default_dynamic_quant_module_mappings():
 
 def get_default_qconfig_propagation_list():
     """The classes of modules that are watched."""
-    return {*DEFAULT_STATIC_QUANT_MODULE_MAPPINGS, *DEFAULT_QAT_MODULE_MAPPINGS, *DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS, nn.Sequential}
+    return {
+        *DEFAULT_STATIC_QUANT_MODULE_MAPPINGS,
+        *DEFAULT_QAT_MODULE_MAPPINGS,
+        *DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
+        nn.Sequential,
+    }
 
 
 __getattr__ = lazily(__name__)

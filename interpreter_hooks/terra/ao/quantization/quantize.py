@@ -18,7 +18,8 @@ from .quantization_mappings import (
 from .stubs import DeQuantStub, QuantWrapper
 
 __all__ = [
-    "add_quant_dequant", "convert", "prepare", "prepare_qat", "propagate_qconfig_", "quantize", "quantize_dynamic", "quantize_qat", "swap_module",
+    "add_quant_dequant", "convert", "prepare", "prepare_qat", "propagate_qconfig_", "quantize", "quantize_dynamic",
+    "quantize_qat", "swap_module",
 ]  # fmt: skip
 
 
@@ -153,7 +154,13 @@ def _forget(module):
 
 
 def convert(
-    module, mapping=None, inplace=False, remove_qconfig=True, is_reference=False, convert_custom_config_dict=None, use_precomputed_fake_quant=False
+    module,
+    mapping=None,
+    inplace=False,
+    remove_qconfig=True,
+    is_reference=False,
+    convert_custom_config_dict=None,
+    use_precomputed_fake_quant=False,
 ):
     """A copy of the model, or itself, whose layers are those that `mapping` has for them."""
     if is_reference:

@@ -4,8 +4,8 @@ from ...._names import lazily
 from ....nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, Conv3d, Linear, ReLU, Sequential
 
 __all__ = [
-    "BNReLU2d", "BNReLU3d", "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d", "ConvReLU1d", "ConvReLU2d",
-    "ConvReLU3d", "LinearBn1d", "LinearReLU",
+    "BNReLU2d", "BNReLU3d", "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d", "ConvReLU1d",
+    "ConvReLU2d", "ConvReLU3d", "LinearBn1d", "LinearReLU",
 ]  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from .. import intrinsic as nni
 from ..qat import Conv1d, Conv2d, Conv3d, Linear, conv_sizes
 
 __all__ = [
-    "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d", "ConvReLU1d", "ConvReLU2d", "ConvReLU3d", "LinearReLU",
-    "freeze_bn_stats", "update_bn_stats",
+    "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d", "ConvBnReLU3d", "ConvReLU1d", "ConvReLU2d", "ConvReLU3d",
+    "LinearReLU", "freeze_bn_stats", "update_bn_stats",
 ]  # fmt: skip
 
 
@@ -105,7 +105,11 @@ class _ConvBn(nni._FusedModule):
         made = cls(*sizes, bias, padding_mode, bn.eps, bn.momentum, False, mod.qconfig)
         made.weight, made.bias = conv.weight, conv.bias
         made.bn.weight, made.bn.bias = bn.weight, bn.bias
-        made.bn.running_mean, made.bn.running_var, made.bn.num_batches_tracked = bn.running_mean, bn.running_var, bn.num_batches_tracked
+        made.bn.running_mean, made.bn.running_var, made.bn.num_batches_tracked = (
+            bn.running_mean,
+            bn.running_var,
+            bn.num_batches_tracked,
+        )
         return made
 
 

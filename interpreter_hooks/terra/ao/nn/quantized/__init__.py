@@ -4,8 +4,8 @@ import _terra_C as C
 
 from ...._names import lazily
 from ...._quantized import (
-    _empty_affine_quantized, _make_per_channel_quantized_tensor, _make_per_tensor_quantized_tensor, per_channel_affine_float_qparams,
-    quantize_per_channel, quantize_per_tensor,
+    _empty_affine_quantized, _make_per_channel_quantized_tensor, _make_per_tensor_quantized_tensor,
+    per_channel_affine_float_qparams, quantize_per_channel, quantize_per_tensor,
 )  # fmt: skip
 from ...._quantized import ops
 from ...._quantized.kinds import limits
@@ -15,8 +15,8 @@ from ....nn.utils.fusion import fuse_conv_bn_weights
 from ..intrinsic import _FusedModule
 
 __all__ = [
-    "Conv1d", "Conv2d", "Conv3d", "DeQuantize", "Dropout", "ELU", "FXFloatFunctional", "FloatFunctional", "Hardswish", "LeakyReLU", "Linear",
-    "QFunctional", "Quantize", "ReLU6",
+    "Conv1d", "Conv2d", "Conv3d", "DeQuantize", "Dropout", "ELU", "FXFloatFunctional", "FloatFunctional", "Hardswish",
+    "LeakyReLU", "Linear", "QFunctional", "Quantize", "ReLU6",
 ]  # fmt: skip
 
 
@@ -191,7 +191,9 @@ class _Conv(_Scaled):
         if padding_mode != "zeros":
             raise NotImplementedError(f"{type(self).__name__}: padding_mode '{padding_mode}' is not in Terra yet")
         self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
-        sizes = [(size,) * self._dims if isinstance(size, int) else tuple(size) for size in (kernel_size, stride, padding, dilation)]
+        sizes = [
+            (size,) * self._dims if isinstance(size, int) else tuple(size) for size in (kernel_size, stride, padding, dilation)
+        ]
         self.kernel_size, self.stride, self.padding, self.dilation = sizes
         shape = [out_channels, in_channels // groups, *self.kernel_size]
         weight = _empty_affine_quantized(shape, scale=1, zero_point=0, dtype=C.qint8)
@@ -233,7 +235,9 @@ class _Conv(_Scaled):
         activation = mod.activation_post_process
         if hasattr(mod, "bn"):  # of training: the norm goes into the weight
             bn = mod.bn
-            mod.weight, mod.bias = fuse_conv_bn_weights(mod.weight, mod.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias)
+            mod.weight, mod.bias = fuse_conv_bn_weights(
+                mod.weight, mod.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+            )
         layer, observer = observed(mod)
         made = cls(
             layer.in_channels, layer.out_channels, layer.kernel_size, layer.stride, layer.padding, layer.dilation, layer.groups,
@@ -308,7 +312,11 @@ def _activation(kind, arguments):
     return Activation
 
 
-Hardswish, ELU, LeakyReLU = _activation(nn.Hardswish, ()), _activation(nn.ELU, ("alpha",)), _activation(nn.LeakyReLU, ("negative_slope",))
+Hardswish, ELU, LeakyReLU = (
+    _activation(nn.Hardswish, ()),
+    _activation(nn.ELU, ("alpha",)),
+    _activation(nn.LeakyReLU, ("negative_slope",)),
+)
 
 
 class FloatFunctional(Module):

@@ -81,7 +81,8 @@ class _Weights(Module):
 
 def _weights(mod, suffix=""):
     pair = [
-        (_observed_weight(mod, getattr(mod, f"weight_{side}{suffix}")), getattr(mod, f"bias_{side}{suffix}", None)) for side in ("ih", "hh")
+        (_observed_weight(mod, getattr(mod, f"weight_{side}{suffix}")), getattr(mod, f"bias_{side}{suffix}", None))
+        for side in ("ih", "hh")
     ]
     return _Weights(*pair)
 
@@ -163,7 +164,12 @@ class _Cell(Module):
 
     def __init__(self, like, weights):
         super().__init__()
-        self.input_size, self.hidden_size, self.weights, self._extra_repr = like.input_size, like.hidden_size, weights, like.extra_repr()
+        self.input_size, self.hidden_size, self.weights, self._extra_repr = (
+            like.input_size,
+            like.hidden_size,
+            weights,
+            like.extra_repr(),
+        )
 
     def _get_name(self):
         return f"DynamicQuantized{type(self).__name__}"
