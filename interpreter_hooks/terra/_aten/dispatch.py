@@ -184,18 +184,12 @@ def by_engine(op, args, kwargs):
     functions = C._set_overrides_disabled(1, True)
     try:
         with Asking(False, False):
-            result = op._function(*args, **kwargs)
-            return result if C.is_grad_enabled() else _without_history(result, args)
+            if C.is_grad_enabled() or not gradients.is_view(op):
+                return op._function(*args, **kwargs)
+            with C.enable_grad():  # the view knows its base; its history is replaced above
+                return op._function(*args, **kwargs)
     finally:
         C._set_overrides_disabled(*functions)
-
-
-def _without_history(result, args):
-    """The result of an op whose gradient is recorded above: views would have that of their bases."""
-    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
-        return type(result)(_without_history(part, args) for part in result)
-    made = isinstance(result, C.Tensor) and result.requires_grad and all(result is not value for value in args)
-    return result.detach() if made else result
 
 
 def first_gradient(root):

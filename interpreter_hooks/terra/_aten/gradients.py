@@ -9,9 +9,9 @@ import types
 
 import _terra_C as C
 
-from ..autograd.function import Function
+from ..autograd.function import Function, FunctionCtx
 from ..ops import aten
-from . import arguments
+from . import arguments, schemas
 
 # Results have no gradient.
 CONSTANT = frozenset((
@@ -371,28 +371,55 @@ def _placed_tensors(args, kwargs):
             yield from ((place, i, item) for i, item in enumerate(value) if isinstance(item, C.Tensor))
 
 
+def _own(out, op, args):
+    """A result to which a history of its own is given: a view knows its base, so that writes to either are those to both."""
+    if any(out is value for value in args):
+        with C.no_grad():
+            return out.view_as(out)
+    if out._is_view() and not is_view(op):
+        return out.data
+    return out
+
+
+def is_view(op):
+    """Whether an op's results share the memory of an argument, by its schema."""
+    given = op._schema.returns[0] if is_listed(op) else ""
+    return "(a" in given and "!" not in given
+
+
+def is_listed(op):
+    """Whether it's one of PyTorch's ops whose schema is known."""
+    return op.namespace == "aten" and schemas.schema(op._opname, op._overloadname) is not None
+
+
 class _Node(Function):
     """One op in the history of its results."""
 
-    @staticmethod
-    def forward(ctx, op, args, kwargs, *tensors):
+    @classmethod
+    def apply(cls, op, args, kwargs, *tensors):
         from .dispatch import below_gradients
 
-        results = below_gradients(op, args, kwargs)
+        ctx = FunctionCtx()
         ctx._name = "".join(map(str.capitalize, op._opname.rstrip("_").split("_"))) + "Backward0"
+        ctx.needs_input_grad = (False, False, False, *(tensor.requires_grad for tensor in tensors))
+        with C.no_grad():
+            results = below_gradients(op, args, kwargs)
         ctx.op, ctx.call, ctx.several = op, (args, kwargs), isinstance(results, (list, tuple))
-        outs = tuple(results) if ctx.several else (results,)
-        if op._opname.endswith("_"):
+        returned = tuple(results) if ctx.several else (results,)
+        writes = op._opname.endswith("_")
+        if writes:
             ctx.mark_dirty(args[0])
         ctx.saved = SAVED.get(op._opname, ()) if formula_of(op) else ()
-        ctx.like = [(out.shape, out.dtype) for out in outs]
-        ctx.kept = [aten.detach.default(outs[i]) for i in ctx.saved if C._dispatches(type(outs[i]))]
+        ctx.like = [(out.shape, out.dtype) for out in returned]
+        ctx.kept = [aten.detach.default(returned[i]) for i in ctx.saved if C._dispatches(type(returned[i]))]
         if not ctx.kept:
-            ctx.save_for_backward(*(outs[i] for i in ctx.saved))
+            ctx.save_for_backward(*(returned[i] for i in ctx.saved))
         if ctx.saved:
-            ctx.mark_non_differentiable(*outs[1:])
+            ctx.mark_non_differentiable(*returned[1:])
         ctx.set_materialize_grads(False)
-        return outs if ctx.several else results
+        outs = [out if writes else _own(out, op, args) for out in returned]
+        cls._record(ctx, (None, None, None, *tensors), outs, returned)
+        return type(results)(outs) if type(results) in (list, tuple) else tuple(outs) if ctx.several else outs[0]
 
     @staticmethod
     def backward(ctx, *grads):
@@ -448,9 +475,9 @@ def _by_engine(op, args, kwargs, needed, grads):
 
 
 def recorded(op, args, kwargs):
-    """The op, with a node for its results. One that writes is recorded by the engine where it has no entry."""
+    """The op, with a node for its results. One that writes and has no entry, or that isn't listed, is recorded by the engine."""
     from .dispatch import below_gradients
 
-    if op._opname.endswith("_") and formula_of(op) is None:
+    if not is_listed(op) or (op._opname.endswith("_") and formula_of(op) is None):
         return below_gradients(op, args, kwargs)
     return _Node.apply(op, args, kwargs, *(tensor for _, _, tensor in _placed_tensors(args, kwargs)))

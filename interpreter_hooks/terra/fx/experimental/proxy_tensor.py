@@ -35,6 +35,11 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         if not isinstance(value, C.Tensor):
             return value
         if id(value) not in self._known:
+            if C._pass_number() != -1 and not isinstance(value, C.Parameter):
+                raise NotImplementedError(
+                    "make_fx: a gradient goes through what the engine recorded, in place through a view or before the mode was on; such "
+                    "gradients are not in Terra's graphs yet."
+                )
             kind = "param" if isinstance(value, C.Parameter) else "tensor"
             name = f"_{kind}_constant{sum(key.startswith(f'_{kind}') for key in self.members)}"
             self.members[name] = value
