@@ -84,8 +84,8 @@ Object wrapper_tensor(PyObject*, PyObject* args) {
   return Object::steal(wrap_as(python_type, make_wrapper(tensor_of(like))));
 }
 
-Object is_wrapper(PyObject*, PyObject* tensor) {
-  return owned(PyBool_FromLong(is_tensor(tensor) && is_foreign(*impl_of(tensor)) && !is_sparse(*impl_of(tensor))));
+Object tells_wrapper(PyObject*, PyObject* tensor) {
+  return owned(PyBool_FromLong(is_tensor(tensor) && is_wrapper(tensor)));
 }
 
 /// The default: the op itself, of which the arguments aren't asked.
@@ -126,6 +126,12 @@ Tensor dispatched_first_gradient(Borrowed root) {
   return tensor_of(made.get());
 }
 
+bool is_wrapper(Borrowed tensor) { return is_foreign(*impl_of(tensor)) && !is_sparse(*impl_of(tensor)); }
+Object copied_wrapper(Borrowed tensor, Borrowed memo) {
+  return owned(PyObject_CallFunctionObjArgs(of_package("copied").get(), tensor, memo, nullptr));
+}
+Object reduced_wrapper(Borrowed tensor) { return owned(PyObject_CallOneArg(of_package("reduced").get(), tensor)); }
+
 PyMethodDef dispatch_methods[] = {{"__torch_dispatch__", method<default_hook>(), METH_VARARGS | METH_CLASS,
                                    "Called instead of an op of PyTorch's: func, types, args, kwargs."},
                                   {}};
@@ -134,7 +140,7 @@ PyMethodDef dispatch_functions[] = {
      "Says whether a mode, and whether subclasses of Tensor, see ops; returns what was said before."},
     {"_asked_of_dispatch", method<get_asked>(), METH_NOARGS, "(whether modes are asked, whether subclasses are)."},
     {"_dispatches", method<dispatches_type>(), METH_O, "Whether instances of a class see ops now."},
-    {"_is_wrapper", method<is_wrapper>(), METH_O, nullptr},
+    {"_is_wrapper", method<tells_wrapper>(), METH_O, nullptr},
     {"_wrapper_tensor", method<wrapper_tensor>(), METH_VARARGS, nullptr},
     {}};
 

@@ -16,6 +16,11 @@ Object dispatched(Borrowed function, PyObject* const* values, size_t count, PyOb
 /// The gradient with which a pass starts at a root that has one element, made by an op; undefined where nobody sees it.
 Tensor dispatched_first_gradient(Borrowed root);
 
+/// Whether a tensor is a wrapper, whose elements are its class's affair; how one is copied, and what is pickled of it.
+bool is_wrapper(Borrowed tensor);
+Object copied_wrapper(Borrowed tensor, Borrowed memo);
+Object reduced_wrapper(Borrowed tensor);
+
 extern PyMethodDef dispatch_methods[];  ///< Tensor.__torch_dispatch__, a class method
 extern PyMethodDef dispatch_functions[];
 

@@ -7,6 +7,7 @@
 #include "engine/tensor/epoch.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/transfer.h"
+#include "interpreter_hooks/bindings/calls/dispatch.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/objects/dtype_object.h"
@@ -45,6 +46,7 @@ void copy_attributes(Borrowed from, Borrowed to, Borrowed memo) {
 Object deepcopy(PyObject* self, PyObject* memo) {
   Object key = owned(PyLong_FromVoidPtr(self));
   if (Borrowed known = PyDict_GetItem(memo, key.get())) return Object::share(known);
+  if (is_wrapper(self)) return copied_wrapper(self, memo);
   const TensorImpl& t = *impl_of(self);
   check_has_memory(t);
   check(
@@ -81,6 +83,7 @@ Tensor without_gaps(const TensorImpl& t) {
 
 Object reduce(PyObject* self, PyObject*) {
   report_opaque("pickle", self);
+  if (is_wrapper(self)) return reduced_wrapper(self);
   const TensorImpl& t = *impl_of(self);
   Object module = owned(PyImport_ImportModule("_terra_C"));
   Object rebuild = owned(PyObject_GetAttrString(module.get(), "_rebuild_tensor"));

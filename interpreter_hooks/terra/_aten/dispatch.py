@@ -1,6 +1,7 @@
 """__torch_dispatch__: a call becomes PyTorch's ops, gradients are recorded, and then modes, subclasses of Tensor and at last the
 engine get each op. Loaded when the first mode is entered, or the first such subclass is called with."""
 
+import copy
 import functools
 import threading
 import types
@@ -218,3 +219,27 @@ def make_wrapper_subclass(
             like = C.empty(room, dtype=dtype, device=device).as_strided(tuple(size), tuple(strides))
         made = C._wrapper_tensor(cls, like)
         return made.requires_grad_() if requires_grad else made
+
+
+def copied(tensor, memo):
+    """A wrapper's clone(), for copy.deepcopy()."""
+    with C.no_grad():
+        made = tensor.detach().clone()
+    kind = type(tensor)
+    if type(made) is not getattr(kind, "_kind", kind):
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that properly implement "
+            f"clone(): that of {kind.__name__} gives a {type(made).__name__}."
+        )
+    memo[id(tensor)] = made
+    made.__dict__.update(copy.deepcopy(tensor.__dict__, memo))
+    if type(made) is not kind:
+        made.__class__ = kind
+    return made.requires_grad_(tensor.requires_grad) if tensor.requires_grad else made
+
+
+def reduced(tensor):
+    """What is pickled of a wrapper."""
+    from .._files.names import wrapper_parts
+
+    return wrapper_parts(tensor)

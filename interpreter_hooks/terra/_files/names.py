@@ -120,6 +120,22 @@ def rebuild_meta_tensor(dtype, size, stride, requires_grad):
     return empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
+def rebuild_wrapper(kind, dtype, size, stride, storage_offset, layout, device, requires_grad):
+    """A tensor whose elements are the affair of its class."""
+    return C.Tensor._make_wrapper_subclass(
+        kind, size, strides=stride, dtype=dtype, storage_offset=storage_offset, layout=layout, device=device, requires_grad=requires_grad
+    )
+
+
+def wrapper_parts(tensor):
+    """How such a tensor is rebuilt, with its attributes."""
+    if isinstance(tensor, C.Parameter):
+        return rebuild_parameter, (tensor.detach(), tensor.requires_grad, OrderedDict())
+    kind, state = type(tensor), tensor.__getstate__()
+    parts = kind, tensor.dtype, tuple(tensor.size()), tuple(tensor.stride()), 0, C.strided, tensor.device, tensor.requires_grad
+    return rebuild_from_type, (rebuild_wrapper, kind, parts, state)
+
+
 def rebuild_parameter(data, requires_grad, hooks=None):
     return C.Parameter(data, requires_grad)
 
@@ -187,6 +203,7 @@ REBUILD = {
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild_meta_tensor,
     ("torch._utils", "_rebuild_parameter"): rebuild_parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): rebuild_parameter_with_state,
+    ("torch._utils", "_rebuild_wrapper_subclass"): rebuild_wrapper,
     ("torch._utils", "_rebuild_sparse_tensor"): rebuild_sparse_tensor,
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild_from_type,
     ("torch.serialization", "_get_layout"): layout_named,

@@ -54,6 +54,8 @@ class Writer(pickle._Pickler):
         kind = type(tensor)
         if kind.__reduce_ex__ is not C.Tensor.__reduce_ex__:
             return NotImplemented  # the class says how
+        if C._is_wrapper(tensor):
+            return names.wrapper_parts(tensor)
         state = tensor.__getstate__()
         if isinstance(tensor, C.Parameter):
             parts = tensor.detach(), tensor.requires_grad, OrderedDict()

@@ -132,9 +132,14 @@ def _parameters_of(kind):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         return kind.__torch_function__(func, tuple(kind if t is cls else t for t in types), args, kwargs or {})
 
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        return kind.__torch_dispatch__(func, tuple(kind if t is cls else t for t in types), args, kwargs or {})
+
     members = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__, "_kind": kind}
     members["__init__"] = lambda self, *args, **kwargs: None  # Parameter() calls it once more on what is made already
     members["__torch_function__"] = classmethod(__torch_function__)
+    if C._dispatches(kind):
+        members["__torch_dispatch__"] = classmethod(__torch_dispatch__)
     if kind.__repr__ is C.Tensor.__repr__:
         members["__repr__"] = C.Tensor.__repr__
     return type(kind)(kind.__name__, (kind, Parameter), members)

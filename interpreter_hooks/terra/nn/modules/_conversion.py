@@ -36,7 +36,8 @@ class Conversion:
             with C.no_grad():
                 data, before = fn(parameter), parameter.grad
                 gradient = None if before is None else fn(before).requires_grad_(before.requires_grad)
-                if data.device == parameter.device and (_conversions["swap"] or not _conversions["overwrite"]):
+                same_kind = data.device == parameter.device and not C._is_wrapper(data)
+                if same_kind and (_conversions["swap"] or not _conversions["overwrite"]):
                     parameter.data = data
                 else:
                     parameter = self._parameters[name] = C.Parameter(data, parameter.requires_grad)
