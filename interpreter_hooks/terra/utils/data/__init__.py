@@ -31,4 +31,7 @@ __all__ = [
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split", "sampler",
 ]  # fmt: skip
 
-__getattr__ = lazily(__name__, ("_utils",))
+__getattr__ = lazily(
+    __name__, ("_utils", "datapipes"),
+    {".datapipes.datapipe": ("DFIterDataPipe", "IterDataPipe", "MapDataPipe", "functional_datapipe")},
+)  # fmt: skip
