@@ -13,7 +13,7 @@ from ._overridable import HOMES, NOT_OFFERED, offered
 PACKAGE = __name__.rpartition(".")[0]
 
 MODULES = frozenset((
-    "_C", "_VF", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_inductor", "_jit_internal", "_lowrank",
+    "_C", "_VF", "__config__", "__future__", "_dynamo", "_functorch", "_higher_order_ops", "_inductor", "_jit_internal", "_lobpcg", "_lowrank",
     "_subclasses", "_tensor", "_tensor_str", "_utils", "_vmap_internals", "ao", "compiler", "distributed", "export",
     "fft", "func", "functional", "futures", "fx", "hub", "jit", "library", "masked",
     "multiprocessing", "nested", "onnx", "ops", "overrides", "profiler", "quantization",
@@ -108,6 +108,7 @@ FUNCTIONS = {
     ),
     "_mapped_files": ("from_file",),
     "_recurrent": ("gru", "lstm", "rnn_relu", "rnn_tanh"),
+    "_lobpcg": ("lobpcg",),
     "_linear_algebra": ("chain_matmul", "eig", "lstsq", "lu", "pca_lowrank", "solve", "svd_lowrank", "symeig"),
     "func": ("vmap",),
     "nn.functional": (
