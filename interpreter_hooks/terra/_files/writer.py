@@ -1,13 +1,22 @@
 """Objects into a pickle with PyTorch's names; tensors' bytes go beside it, once per storage."""
 
 import ctypes
+import operator
 import pickle
 import types
 from collections import OrderedDict
 
 import _terra_C as C
 
+from ..storage import TypedStorage, UntypedStorage
 from . import names
+
+
+def _reduced_storage(storage):
+    """That of a tensor which is written, as the tensor's method gives it."""
+    if isinstance(storage, TypedStorage):
+        return operator.methodcaller("storage"), (storage._elements,)
+    return operator.methodcaller("untyped_storage"), (storage._bytes,)
 
 
 class _StorageReference:
@@ -45,6 +54,8 @@ class Writer(pickle._Pickler):
             return value.name
         if isinstance(value, C.layout):
             return names.layout_named, (str(value),)
+        if isinstance(value, (TypedStorage, UntypedStorage)):
+            return _reduced_storage(value)
         return NotImplemented
 
     def _reduce_any_tensor(self, tensor):
