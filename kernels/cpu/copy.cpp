@@ -124,15 +124,15 @@ void copy_transposed(const Iteration& it, int dense) {
 /// Rows of at most so many bytes are copied without a call for each.
 constexpr int64_t kShortRow = 1024;
 
-/// The innermost dimension lies dense on both sides.
+/// The innermost dimension is short and lies dense in the output.
 bool has_short_rows(const Iteration& it, int64_t size) {
   const int last = it.rank - 1;
-  return last > 0 && it.strides[0][last] == size && it.strides[1][last] == size && it.sizes[last] * size <= kShortRow;
+  return last > 0 && it.strides[0][last] == size && it.sizes[last] * size <= kShortRow;
 }
 
-void copy_short_rows(const Iteration& it, int64_t size) {
+/// Calls copy(out, in) for each row.
+void copy_short_rows(const Iteration& it, int64_t bytes, const auto& copy) {
   const int last = it.rank - 1;
-  const int64_t bytes = it.sizes[last] * size;
   Iteration rows;
   rows.operands = 2;
   rows.rank = last;
@@ -144,7 +144,7 @@ void copy_short_rows(const Iteration& it, int64_t size) {
   const int64_t out_step = rows.strides[0][last - 1], in_step = rows.strides[1][last - 1];
   parallel_for(it.numel / it.sizes[last], kGrainBytes / bytes, [&](int64_t begin, int64_t end) {
     for_rows(rows, begin, end, [&](char* const* at, int64_t n) {
-      for (int64_t k = 0; k < n; ++k) copy_short(at[0] + k * out_step, at[1] + k * in_step, bytes);
+      for (int64_t k = 0; k < n; ++k) copy(at[0] + k * out_step, at[1] + k * in_step);
     });
   });
 }
@@ -178,7 +178,15 @@ void lengthen_rows(Iteration& it, int64_t size) {
 template <class Bits>
 void copy_bits(Iteration& it) {
   constexpr int64_t size = sizeof(Bits);
-  if (has_short_rows(it, size)) return copy_short_rows(it, size);
+  if (has_short_rows(it, size)) {
+    const int64_t n = it.sizes[it.rank - 1], bytes = n * size, step = it.strides[1][it.rank - 1];
+    if (step == size) return copy_short_rows(it, bytes, [=](char* out, const char* in) { copy_short(out, in, bytes); });
+    if (step == 0 && bytes >= kMove)
+      return copy_short_rows(
+          it, bytes, [=](char* out, const char* in) { fill_short(out, *reinterpret_cast<const Bits*>(in), n); });
+    if (step == -size && n >= kFewElements)
+      return copy_short_rows(it, bytes, [=](char* out, const char* in) { copy_row<Bits>(out, size, in, -size, n); });
+  }
   face_forwards(it, size);
   lengthen_rows(it, size);
   if (const int dense = transposed_dim(it, size); dense >= 0) return copy_transposed<Bits>(it, dense);

@@ -21,11 +21,56 @@ inline void repeat(void* to, int64_t period, int64_t bytes) {
   }
 }
 
-/// n elements become the same one.
+/// Bytes of the widest moves that every processor has.
+inline constexpr int64_t kMove = sizeof(__m128);
+
+/// Fewer bytes than two words have, by two moves that may overlap.
+template <class Word>
+void copy_two(char* out, const char* in, int64_t bytes) {
+  Word first, last;
+  std::memcpy(&first, in, sizeof first);
+  std::memcpy(&last, in + bytes - sizeof last, sizeof last);
+  std::memcpy(out, &first, sizeof first);
+  std::memcpy(out + bytes - sizeof last, &last, sizeof last);
+}
+
+/// A dense row, without a call. The last move ends where the row does, over what is there already.
+inline void copy_short(char* out, const char* in, int64_t bytes) {
+  if (bytes < kMove) {
+    if (bytes >= 8) return copy_two<uint64_t>(out, in, bytes);
+    if (bytes >= 4) return copy_two<uint32_t>(out, in, bytes);
+    for (int64_t i = 0; i < bytes; ++i) out[i] = in[i];
+    return;
+  }
+  const auto move = [out, in](int64_t i) {
+    _mm_storeu_ps(reinterpret_cast<float*>(out + i), _mm_loadu_ps(reinterpret_cast<const float*>(in + i)));
+  };
+  for (int64_t i = 0; i + kMove <= bytes; i += kMove) move(i);
+  if (bytes % kMove != 0) move(bytes - kMove);
+}
+
+/// n elements become the same one, likewise.
+template <class Bits>
+void fill_short(char* out, Bits value, int64_t n) {
+  constexpr int64_t kElements = kMove / sizeof(Bits);
+  const auto put = [out](int64_t i, const auto& bits) { std::memcpy(out + i * sizeof(Bits), &bits, sizeof bits); };
+  if (n < kElements) {
+    for (int64_t i = 0; i < n; ++i) put(i, value);
+  } else if constexpr (kElements == 1) {
+    for (int64_t i = 0; i < n; ++i) put(i, value);
+  } else {
+    typedef Bits Move __attribute__((vector_size(kMove)));
+    const Move move = Move{} + value;
+    for (int64_t i = 0; i + kElements <= n; i += kElements) put(i, move);
+    if (n % kElements != 0) put(n - kElements, move);
+  }
+}
+
+/// The same for a row of any length.
 template <class Bits>
 void fill_row(Bits* out, Bits value, int64_t n) {
   constexpr int64_t kFilled = 128, kSize = sizeof(Bits);
-  std::fill_n(out, std::min(n, kFilled), value);
+  fill_short(reinterpret_cast<char*>(out), value, std::min(n, kFilled));
   repeat(out, kFilled * kSize, n * kSize);
 }
 
@@ -46,17 +91,6 @@ void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, 
       *reinterpret_cast<Bits*>(out + i * out_stride) = *reinterpret_cast<const Bits*>(in + i * in_stride);
     }
   }
-}
-
-/// Dense rows, without a call for those of whole vectors.
-inline void copy_short(char* out, const char* in, int64_t bytes) {
-  constexpr int64_t kVector = sizeof(__m128);
-  if (bytes % kVector != 0) {
-    std::memcpy(out, in, static_cast<size_t>(bytes));
-    return;
-  }
-  for (int64_t i = 0; i < bytes; i += kVector)
-    _mm_storeu_ps(reinterpret_cast<float*>(out + i), _mm_loadu_ps(reinterpret_cast<const float*>(in + i)));
 }
 
 }  // namespace terra::cpu

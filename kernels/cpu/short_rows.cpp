@@ -42,8 +42,7 @@ void pack_rows(char* to, const char* from, const Rows& rows) {
   }
   if (rows.stride == 0) {
     for (int64_t r = 0; r < rows.count; ++r)
-      std::fill_n(reinterpret_cast<Bits*>(to + r * bytes), rows.width,
-                  *reinterpret_cast<const Bits*>(from + r * rows.row_stride));
+      fill_short(to + r * bytes, *reinterpret_cast<const Bits*>(from + r * rows.row_stride), rows.width);
     return;
   }
   for (int64_t r = 0; r < rows.count; ++r)
