@@ -1,12 +1,11 @@
-// to_dtype: every dtype to every other. The loop of the input's dtype looks up that of the output's.
-//
-// Floats become integers by truncation. What is out of range has no defined value; it is that of the hardware through
-// int64, as in PyTorch; of unsigned ones, negative numbers wrap around. Anything becomes a bool by comparison with zero
-// (NaN is true). Complex numbers become real ones by their real part.
+// to_dtype: every dtype to every other. The loop of the input's dtype looks up that of the output's. Complex numbers
+// become real ones by their real part.
 #include "kernels/abi/half.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/halves.h"
+#include "kernels/cpu/isa/convert.h"
 #include "kernels/cpu/isa/loop.h"
+#include "kernels/cpu/isa/tables.h"
 
 namespace terra::cpu {
 
@@ -16,8 +15,6 @@ using namespace TERRA_ISA;
 
 template <class T>
 constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-template <class T>
-constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
 template <class T>
 constexpr bool kIsComplexHalf = std::is_same_v<T, ComplexHalf> || std::is_same_v<T, ComplexBFloat16>;
@@ -42,15 +39,10 @@ To convert(From x) {
     return convert<To>(static_cast<float>(x));
   else if constexpr (kIsHalf<To>)
     return To(static_cast<float>(x));
-  else if constexpr (std::is_same_v<To, bool>)
+  else if constexpr (kIsComplex<From>)
     return x != From(0);
-  else if constexpr (kIsFloat<From> && !kIsFloat<To> && (sizeof(To) < 4 || std::is_same_v<To, uint32_t>))
-    return static_cast<To>(convert<int64_t>(x));
-  else if constexpr (kIsFloat<From> && std::is_same_v<To, uint64_t>)
-    return x >= From(0x1p63) ? static_cast<To>(convert<int64_t>(x - From(0x1p63))) ^ To { 1 } << 63
-                             : static_cast<To>(convert<int64_t>(x));
   else
-    return static_cast<To>(x);
+    return convert_real<To>(x);
 }
 
 template <class From, class To>
@@ -61,24 +53,38 @@ struct Convert {
   To operator()(From x) const { return convert<To>(x); }
 };
 
+/// Loops between complex numbers and others.
 template <class From>
-constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
-                                              unary_loop<Convert<From, uint8_t>>,
-                                              unary_loop<Convert<From, int8_t>>,
-                                              unary_loop<Convert<From, int16_t>>,
-                                              unary_loop<Convert<From, int32_t>>,
-                                              unary_loop<Convert<From, int64_t>>,
-                                              unary_loop<Convert<From, uint16_t>>,
-                                              unary_loop<Convert<From, uint32_t>>,
-                                              unary_loop<Convert<From, uint64_t>>,
-                                              unary_loop<Convert<From, Half>>,
-                                              unary_loop<Convert<From, BFloat16>>,
-                                              unary_loop<Convert<From, float>>,
-                                              unary_loop<Convert<From, double>>,
-                                              unary_loop<Convert<From, ComplexHalf>>,
-                                              unary_loop<Convert<From, ComplexBFloat16>>,
-                                              unary_loop<Convert<From, std::complex<float>>>,
-                                              unary_loop<Convert<From, std::complex<double>>>};
+ElementwiseLoop loop_to(DType to) {
+  if constexpr (kIsComplex<From> || kIsComplexHalf<From>) {
+    static constexpr ElementwiseLoop kTo[kDTypeCount] = {unary_loop<Convert<From, bool>>,
+                                                         unary_loop<Convert<From, uint8_t>>,
+                                                         unary_loop<Convert<From, int8_t>>,
+                                                         unary_loop<Convert<From, int16_t>>,
+                                                         unary_loop<Convert<From, int32_t>>,
+                                                         unary_loop<Convert<From, int64_t>>,
+                                                         unary_loop<Convert<From, uint16_t>>,
+                                                         unary_loop<Convert<From, uint32_t>>,
+                                                         unary_loop<Convert<From, uint64_t>>,
+                                                         unary_loop<Convert<From, Half>>,
+                                                         unary_loop<Convert<From, BFloat16>>,
+                                                         unary_loop<Convert<From, float>>,
+                                                         unary_loop<Convert<From, double>>,
+                                                         unary_loop<Convert<From, ComplexHalf>>,
+                                                         unary_loop<Convert<From, ComplexBFloat16>>,
+                                                         unary_loop<Convert<From, std::complex<float>>>,
+                                                         unary_loop<Convert<From, std::complex<double>>>};
+    return kTo[static_cast<int>(to)];
+  } else {
+    switch (to) {
+      case DType::C32: return unary_loop<Convert<From, ComplexHalf>>;
+      case DType::BC32: return unary_loop<Convert<From, ComplexBFloat16>>;
+      case DType::C64: return unary_loop<Convert<From, std::complex<float>>>;
+      case DType::C128: return unary_loop<Convert<From, std::complex<double>>>;
+      default: return TERRA_PICK(real_conversion)(dtype_of<From>(), to);
+    }
+  }
+}
 
 /// One conversion behind another, which meet in f32.
 void through_floats(ElementwiseLoop widen, ElementwiseLoop narrow, char* const* data, const int64_t* strides, int64_t n,
@@ -106,9 +112,9 @@ void to_dtype_loop(char* const* data, const int64_t* strides, int64_t n, const K
   } else {
     if (const HalfLoops* loops = half_loops_of(to)) {
       if constexpr (std::is_same_v<From, float>) return loops->narrow(data, strides, n, params);
-      return through_floats(kTo<From>[static_cast<int>(DType::F32)], loops -> narrow, data, strides, n, params);
+      return through_floats(loop_to<From>(DType::F32), loops->narrow, data, strides, n, params);
     }
-    kTo<From>[static_cast<int>(to)](data, strides, n, params);
+    loop_to<From>(to)(data, strides, n, params);
   }
 }
 
