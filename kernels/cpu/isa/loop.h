@@ -126,9 +126,10 @@ void map_left_scalar(const Op& op, typename Op::Out* out, typename Op::In a, con
 }
 
 // The loops by way of buffers are functions of their own: their frames would cost the others more than a short row.
+// They take the op by value, which no element that they write can lie in: the vectorizer has to know.
 
 template <class Op>
-[[gnu::noinline]] void unary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+[[gnu::noinline]] void unary_blocks(const Op op, char* const* data, const int64_t* strides, int64_t n) {
   using In = typename Op::In;
   using Out = typename Op::Out;
   In buffer[kBlock];
@@ -148,7 +149,7 @@ void unary_loop(char* const* data, const int64_t* strides, int64_t n, const Kern
 }
 
 template <class Op>
-[[gnu::noinline]] void binary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+[[gnu::noinline]] void binary_blocks(const Op op, char* const* data, const int64_t* strides, int64_t n) {
   using In = typename Op::In;
   using Out = typename Op::Out;
   In a_buffer[kBlock], b_buffer[kBlock];
@@ -180,7 +181,7 @@ void binary_loop(char* const* data, const int64_t* strides, int64_t n, const Ker
 }
 
 template <class Op>
-[[gnu::noinline]] void ternary_blocks(const Op& op, char* const* data, const int64_t* strides, int64_t n) {
+[[gnu::noinline]] void ternary_blocks(const Op op, char* const* data, const int64_t* strides, int64_t n) {
   using First = typename Op::First;
   using In = typename Op::In;
   using Out = typename Op::Out;
