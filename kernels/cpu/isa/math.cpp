@@ -36,6 +36,17 @@ bool any_lane(T lanes) {
   return any;
 }
 
+/// A function of doubles, of both halves of a vector of floats.
+template <class F>
+Vec<float> by_halves(Vec<float> x, const F& f) {
+  typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
+  Half halves[2];
+  __builtin_memcpy(halves, &x, sizeof x);
+  for (Half& half : halves) half = __builtin_convertvector(f(__builtin_convertvector(half, Vec<double>)), Half);
+  __builtin_memcpy(&x, halves, sizeof x);
+  return x;
+}
+
 /// y with erf(y) = x, by the polynomials in w of inverse_erf.h.
 template <class T>
 struct Erfinv;
@@ -44,20 +55,14 @@ struct Erfinv;
 template <>
 struct Erfinv<float> : PlainVector<float> {
   using PlainVector<float>::PlainVector;
-  typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
 
   Vec<float> operator()(Vec<float> single) const {
-    Half halves[2];
-    __builtin_memcpy(halves, &single, sizeof single);
-    for (int k = 0; k < 2; ++k) {
-      const Vec<double> x = __builtin_convertvector(halves[k], Vec<double>), w = -v_log(1 - x * x);
+    return by_halves(single, [](Vec<double> x) {
+      const Vec<double> w = -v_log(1 - x * x);
       Vec<double> y = polynomial(kInverseErfNearShort, w - 3.125);
       if (const auto far = w >= 6.25; any_lane(far)) y = far ? polynomial(kInverseErfFar, v_sqrt(w) - 3.25) : y;
-      // beyond the ends w is NaN, at them infinite
-      halves[k] = __builtin_convertvector(x * (w < 16 ? y : w), Half);
-    }
-    __builtin_memcpy(&single, halves, sizeof single);
-    return single;
+      return x * (w < 16 ? y : w);  // beyond the ends w is NaN, at them infinite
+    });
   }
 };
 
@@ -85,6 +90,53 @@ struct Erfinv<double> : PlainVector<double> {
   }
 };
 
+/// log |gamma(x)|. In f32 it is Stirling's series in double, of x + 8 where x is small; below 1/2 by reflection.
+template <class T>
+struct Lgamma;
+
+template <>
+struct Lgamma<float> : PlainVector<float> {
+  using PlainVector<float>::PlainVector;
+
+  Vec<float> operator()(Vec<float> single) const {
+    return by_halves(single, [](Vec<double> x) {
+      constexpr double kPi = 3.14159265358979323846, kRounds = 0x1.8p52, kHalfLogOfTwoPi = 0.91893853320467274178;
+      const auto reflected = x < 0.5;
+      Vec<double> y = reflected ? 1 - x : x, factor = broadcast(1.0);  // gamma(y + 8) = factor gamma(y)
+      if (const auto small = y < 8; any_lane(small)) {
+        Vec<double> product = y;
+        for (int k = 1; k < 8; ++k) product *= y + k;
+        factor = small ? product : factor;
+        y = small ? y + 8 : y;
+      }
+      if (any_lane(reflected)) {  // gamma(x) gamma(1 - x) = pi / sin(pi x)
+        const Vec<double> from_whole = x - ((x + kRounds) - kRounds);
+        const Vec<double> sine =
+            v_sin(kPi * ((from_whole < 0 ? -from_whole : from_whole) + 0.0));  // no zero is negative
+        factor = reflected ? kPi * factor / (x > -0x1p51 ? sine : Vec<double>{}) : factor;
+      }
+      const Vec<double> inverse = 1 / y, square = inverse * inverse;
+      Vec<double> series = broadcast(-691.0 / 360360);
+      for (const double c : {1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12}) series = series * square + c;
+      series *= inverse;
+      const Vec<double> stirling = (y - 0.5) * v_log(y) - y + kHalfLogOfTwoPi + series, log_factor = v_log(factor);
+      const Vec<double> infinity = broadcast(__builtin_inf());
+      const Vec<double> result = reflected ? log_factor - stirling : stirling - log_factor;
+      const Vec<double> finite = (x == 1) | (x == 2) ? Vec<double>{} : result;
+      return (x == infinity) | (x == -infinity) ? infinity : finite;
+    });
+  }
+};
+
+template <>
+struct Lgamma<double> : Plain<double> {
+  using Plain<double>::Plain;
+  double operator()(double x) const {
+    int sign = 0;
+    return __builtin_lgamma_r(x, &sign);
+  }
+};
+
 #define TERRA_VECTOR_UNARY(Name, expression)                 \
   template <class T>                                         \
   struct Name : PlainVector<T> {                             \
@@ -107,6 +159,9 @@ TERRA_VECTOR_UNARY(Atan, v_atan(x))
 TERRA_VECTOR_UNARY(Sinh, v_sinh(x))
 TERRA_VECTOR_UNARY(Cosh, v_cosh(x))
 TERRA_VECTOR_UNARY(Tanh, v_tanh(x))
+TERRA_VECTOR_UNARY(Asinh, v_asinh(x))
+TERRA_VECTOR_UNARY(Acosh, v_acosh(x))
+TERRA_VECTOR_UNARY(Atanh, v_atanh(x))
 TERRA_VECTOR_UNARY(Erf, v_erf(x))
 TERRA_VECTOR_UNARY(Erfc, v_erfc(x))
 TERRA_VECTOR_UNARY(Sigmoid, T(1) / (T(1) + v_exp(-x)))
@@ -155,6 +210,7 @@ struct Pow : PlainVector<T> {
     result = y == T(2) ? x * x : result;
     result = y == T(3) ? x * x * x : result;
     result = y == T(0.5) ? v_sqrt(x) : result;
+    result = y == T(-2) ? T(1) / (x * x) : result;
     return y == T(-1) ? T(1) / x : result;
   }
 };
@@ -180,6 +236,12 @@ struct Inverse : Plain<T> {
 };
 
 template <class T>
+struct InverseSquare : Plain<T> {
+  using Plain<T>::Plain;
+  T operator()(T x) const { return T(1) / (x * x); }
+};
+
+template <class T>
 void pow_loop(char* const* data, const int64_t* strides, int64_t n, const KernelArg* params) {
   if (strides[1] == 0 && strides[2] != 0 && *reinterpret_cast<const T*>(data[1]) == T(2)) {
     char* const exponents[] = {data[0], data[2]};
@@ -192,6 +254,7 @@ void pow_loop(char* const* data, const int64_t* strides, int64_t n, const Kernel
     if (exponent == T(3)) return unary_loop<Cube<T>>(data, strides, n, params);
     if (exponent == T(0.5)) return unary_loop<SquareRoot<T>>(data, strides, n, params);
     if (exponent == T(-1)) return unary_loop<Inverse<T>>(data, strides, n, params);
+    if (exponent == T(-2)) return unary_loop<InverseSquare<T>>(data, strides, n, params);
   }
   binary_loop<Pow<T>>(data, strides, n, params);
 }
@@ -321,6 +384,9 @@ constexpr Kernel kTable[] = {
     unary<Sinh, float, double>("sinh", 4),
     unary<Cosh, float, double>("cosh", 4),
     unary<Tanh, float, double>("tanh", 3),
+    unary<Asinh, float, double>("asinh", 6),
+    unary<Acosh, float, double>("acosh", 6),
+    unary<Atanh, float, double>("atanh", 6),
     unary<Erf, float, double>("erf", 3),
     unary<Erfc, float, double>("erfc", 6),
     unary<Sigmoid, float, double>("sigmoid", 3),
@@ -331,6 +397,7 @@ constexpr Kernel kTable[] = {
     binary<Hypot, float, double>("hypot", 6),
     pow_kernel(),
     unary<Erfinv, float, double>("erfinv", 8),
+    unary<Lgamma, float, double>("lgamma", 20),
     binary<GeluBackward, float, double>("gelu_backward", 8),
     unary<Swish, float, double>("swish", 3),
     binary<SwishBackward, float, double>("swish_backward", 4),

@@ -48,9 +48,7 @@ inline void store(T* to, Vec<T> v) {
 
 template <class T>
 inline Vec<T> broadcast(T value) {
-  Vec<T> v;
-  for (int k = 0; k < kLanes<T>; ++k) v[k] = value;
-  return v;
+  return value - Vec<T>{};  // the sign of a zero stays
 }
 
 // ---- vectors that are partly filled ----
@@ -162,8 +160,11 @@ inline Vec<T> only(Vec<T> v, int64_t count, T rest = T(0)) {
   inline Vec<double> v_##name(Vec<double> x, Vec<double> y) { return TERRA_MVEC_D(vv, name)(x, y); }
 
 TERRA_VECTOR_FUNCTION(acos)
+TERRA_VECTOR_FUNCTION(acosh)
 TERRA_VECTOR_FUNCTION(asin)
+TERRA_VECTOR_FUNCTION(asinh)
 TERRA_VECTOR_FUNCTION(atan)
+TERRA_VECTOR_FUNCTION(atanh)
 TERRA_VECTOR_FUNCTION(cos)
 TERRA_VECTOR_FUNCTION(cosh)
 TERRA_VECTOR_FUNCTION(erf)
