@@ -11,8 +11,12 @@ template <class T>
 struct DistanceLoops {
   /// |a - b| for `count` rows b that lie behind each other.
   void (*distances)(double p, int64_t columns, const T* a, const T* b, int64_t count, T* out);
-  /// Adds g * d|a - b| / da to `out`, `distance` being |a - b|; nothing where that is zero.
-  void (*add_slope)(double p, int64_t columns, const T* a, const T* b, T distance, T g, T* out);
+  /// The same of rows that are columns of b, whose rows lie `stride` apart; p is 0, 1, 2 or infinity.
+  void (*distances_of_columns)(double p, int64_t columns, const T* a, const T* b, int64_t stride, int64_t count,
+                               T* out);
+  /// Adds g * d|a - b| / da to `out` for `count` rows b, `distances` being |a - b|; nothing where that is zero.
+  void (*add_slopes)(double p, int64_t columns, const T* a, const T* b, const T* distances, const T* g, int64_t count,
+                     T* out);
 };
 TERRA_PER_ISA(extern const DistanceLoops<float> distance_loops_f32;
               extern const DistanceLoops<double> distance_loops_f64;)
