@@ -13,7 +13,7 @@
 
 namespace terra::ops {
 
-extern const Op logaddexp_reals;
+extern const Op logaddexp_reals, lerp_reals;
 
 namespace {
 
@@ -119,6 +119,12 @@ void logaddexp_reals_gradient(Backward& b) {
   const Tensor difference = b.in(0) - b.in(1);
   if (b.needs(0)) b.set(0, b.grad() * sigmoid(difference));
   if (b.needs(1)) b.set(1, b.grad() * sigmoid(-difference));
+}
+void lerp_reals_gradient(Backward& b) {
+  const Arg& weight = b.arg(2);
+  if (b.needs(0)) b.set(0, mul(b.grad(), weight.is_tensor() ? Arg(1 - b.in(2)) : Arg(1 - weight.scalar().to_double())));
+  if (b.needs(1)) b.set(1, mul(b.grad(), weight));
+  if (b.needs(2)) b.set(2, b.grad() * (b.in(1) - b.in(0)));
 }
 void addcmul_gradient(Backward& b) {
   b.set(0, b.grad());
@@ -241,6 +247,8 @@ void lerp_of(Composition& c) {
   if (c.arg(2).is_tensor() && c.tensor(2).rank() > 0) check_of_start("weight", c.tensor(2));
   check_kind(is_inexact(start.dtype()), ErrorKind::NotImplementedError, "\"lerp_kernel_{}\" not implemented for '{}'",
              c.arg(2).is_tensor() ? "tensor" : "scalar", scalar_type_name(start.dtype()));
+  if (!is_complex(start.dtype()) && (c.arg(2).is_tensor() || !c.arg(2).scalar().is_complex()))
+    return c.result(lerp_reals(start, end, c.arg(2)));
   const Tensor difference = end - start;
   if (!c.arg(2).is_tensor() && c.arg(2).scalar().is_complex()) {
     check_holds(c.arg(2).scalar(), difference.dtype());
@@ -248,7 +256,7 @@ void lerp_of(Composition& c) {
     return c.result(std::abs(w) < 0.5 ? start + mul(difference, Scalar(w)) : end - mul(difference, Scalar(rest)));
   }
   if (!c.arg(2).is_tensor()) {
-    const bool doubles = start.dtype() == DType::F64;
+    const bool doubles = start.dtype() == DType::C128;
     const double w = doubles ? c.real(2) : static_cast<float>(c.real(2));
     const double rest = doubles ? 1 - w : 1 - static_cast<float>(w);
     return c.result(std::abs(w) < 0.5 ? add(start, difference, w) : sub(end, difference, rest));
@@ -538,6 +546,17 @@ const Op lerp{{.name = "lerp",
                .composite = lerp_of,
                .grad_fn_of = lerp_name,
                .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};
+const Op lerp_reals{{.name = "lerp_reals",
+                     .signature = "(Tensor self, Tensor end, Tensor|Number weight) -> Tensor",
+                     .doc = "lerp of real numbers.",
+                     .example = "",
+                     .flags = kElementwise,
+                     .promotion = Promotion::Common,
+                     .shape = rules::elementwise,
+                     .gradient = lerp_reals_gradient,
+                     .saved = saves({0, 1, 2}),
+                     .saved_for_others = true,
+                     .samples = {{"randn(3, 4), randn(3, 4), 0.3"}, {"randn(3, 4), randn(4), rand(3, 1)"}}}};
 const Op addcmul{{.name = "addcmul",
                   .signature = "(Tensor self, Tensor tensor1, Tensor tensor2, *, Number value=1) -> Tensor",
                   .doc = "self + value * tensor1 * tensor2.",

@@ -41,6 +41,9 @@ constexpr auto kAddcmul = [](auto self, auto a, auto b, const KernelArg* p) {
 constexpr auto kAddcdiv = [](double self, double a, double b, const KernelArg* p) {
   return self + attribute<double>(p[3]) * a / b;
 };
+constexpr auto kLerp = [](double a, double b, double weight) {
+  return std::abs(weight) < 0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
+};
 constexpr auto kSoftshrink = [](double x, const KernelArg* p) {
   const double lambda = attribute<double>(p[1]);
   return std::abs(x) <= lambda ? x * 0 : x > 0 ? x - lambda : x + lambda;
@@ -124,6 +127,7 @@ constexpr Kernel kKernels[] = {
     elementwise<2, kThresholdBackward, kFloats>("threshold_backward"),
     elementwise<3, kAddcmul, kNumbers>("addcmul"),
     elementwise<3, kAddcdiv, kFloats>("addcdiv"),
+    elementwise<3, kLerp, kFloats>("lerp_reals"),
     elementwise<1, kNanToNum, kFloats>("nan_to_num"),
     elementwise<3, kClampBetween, kNumbers | kBarebones>("clamp_between"),
     elementwise<2, kBitwiseAnd, kIntegers | kBools | kBarebones>("bitwise_and"),

@@ -161,6 +161,19 @@ struct Addcdiv {
   T value;
 };
 
+/// Between a and b, from the nearer end: weight 1 gives b exactly.
+template <class T>
+struct Lerp {
+  using First = T;
+  using In = T;
+  using Out = T;
+  explicit Lerp(const KernelArg*) {}
+  T operator()(T a, T b, T weight) const {
+    const T difference = b - a;
+    return magnitude(weight) < T(0.5) ? a + weight * difference : b - difference * (T(1) - weight);
+  }
+};
+
 constexpr Kernel kTable[] = {
     unary<Neg, float, double>("neg"),
     unary<Abs, float, double>("abs"),
@@ -196,6 +209,7 @@ constexpr Kernel kTable[] = {
     binary<ThresholdBackward, float, double>("threshold_backward"),
     ternary<Addcmul, float, double>("addcmul", 2),
     ternary<Addcdiv, float, double>("addcdiv", 3),
+    ternary<Lerp, float, double>("lerp_reals", 2),
 };
 
 }  // namespace

@@ -109,6 +109,7 @@ inline const std::vector<ElementwiseCase>& elementwise_cases() {
       {"copysign", 2},
       {"logaddexp_reals", 2, {}, 8, 1},
       {"nextafter", 2},
+      {"lerp_reals", 3, {}, 4, 6},
       {"special_zeta", 2, {}, 4096},
       {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(2); }, 64, 100, -1, false},
       {"orthogonal_polynomial", 2, [](Arguments& a) { a << Scalar(5); }, 64, 1e4, -1, false},
