@@ -15,7 +15,7 @@ namespace terra::cpu {
 template <class T>
 void integer_gemm(int64_t m, int64_t n, int64_t k, T alpha, blas::Operand<T> a, blas::Operand<T> b, T beta, T* c) {
   using U = std::make_unsigned_t<std::common_type_t<T, int>>;  // products of narrower ones would be ints
-  const IntegerRows<T> loops = TERRA_ROWS(integer_rows, IntegerRows, T);
+  const ScaledRows<T> loops = TERRA_ROWS(scaled_rows, ScaledRows, T);
   parallel_for(
       m, std::max<int64_t>(1, grain_for_cost(4) / std::max<int64_t>(1, n * k)), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {

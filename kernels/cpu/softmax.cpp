@@ -24,16 +24,15 @@ struct Rows {
   }
 };
 
-/// Calls row(at, length) for rows of contiguous elements, which begin at element `at`; where they are strided,
-/// columns(at, length, stride, count) for rows side by side.
-template <class Row, class Columns>
-void for_each_row(const Rows& rows, int64_t cost, const Row& row, const Columns& columns) {
+/// Calls behind(at, length, count) for rows of contiguous elements behind each other, the first of which begins at
+/// element `at`; where they are strided, columns(at, length, stride, count) for rows side by side.
+template <class Behind, class Columns>
+void for_each_row(const Rows& rows, int64_t cost, const Behind& behind, const Columns& columns) {
   const int64_t grain = std::max<int64_t>(1, grain_for_cost(cost) / std::max<int64_t>(1, rows.length));
   if (rows.length == 0) return;
   if (rows.inner == 1) {
-    parallel_for(rows.outer, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) row(r * rows.length, rows.length);
-    });
+    parallel_for(rows.outer, grain,
+                 [&](int64_t begin, int64_t end) { behind(begin * rows.length, rows.length, end - begin); });
     return;
   }
   parallel_for(rows.outer * rows.inner, std::max<int64_t>(grain, kLine), [&](int64_t begin, int64_t end) {
@@ -55,11 +54,16 @@ void forward_in(const KernelCall& call, Scratch& scratch) {
     if (scratch.counting()) return;
     const SoftmaxRows<T> loops = TERRA_ROWS(softmax_rows, SoftmaxRows, T);
     constexpr bool plain = function == Function::Softmax;
-    const auto row = plain ? loops.softmax : loops.log_softmax;
     const auto columns = plain ? loops.softmax_columns : loops.log_softmax_columns;
     T* const to = out.as<T>();
     for_each_row(
-        Rows(out, call.integer(1)), 4, [&](int64_t at, int64_t n) { row(to + at, in + at, n); },
+        Rows(out, call.integer(1)), 4,
+        [&](int64_t at, int64_t n, int64_t count) {
+          if constexpr (plain)
+            for (const int64_t end = at + n * count; at < end; at += n) loops.softmax(to + at, in + at, n);
+          else
+            loops.log_softmax(to + at, in + at, n, count);
+        },
         [&](int64_t at, int64_t n, int64_t stride, int64_t count) { columns(to + at, in + at, n, stride, count); });
   });
 }
@@ -77,7 +81,10 @@ void backward_in(const KernelCall& call, Scratch& scratch) {
     const auto columns = plain ? loops.softmax_backward_columns : loops.log_softmax_backward_columns;
     T* const to = out.as<T>();
     for_each_row(
-        Rows(out, call.integer(2)), 4, [&](int64_t at, int64_t n) { row(to + at, grad + at, result + at, n); },
+        Rows(out, call.integer(2)), 4,
+        [&](int64_t at, int64_t n, int64_t count) {
+          for (const int64_t end = at + n * count; at < end; at += n) row(to + at, grad + at, result + at, n);
+        },
         [&](int64_t at, int64_t n, int64_t stride, int64_t count) {
           columns(to + at, grad + at, result + at, n, stride, count);
         });

@@ -1,10 +1,12 @@
 // Products with matrices that are given by their entries.
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/abi/dtype_dispatch.h"
 #include "kernels/abi/parallel.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/scratch.h"
 
 namespace terra::cpu {
@@ -30,6 +32,35 @@ void add_entries(const Entries<T>& entries, int64_t first, int64_t last, const T
   }
 }
 
+/// The same for whole rows, of entries in the order of their rows: the entries of a row four at a time, or in one sum.
+template <class T>
+void add_rows(const Entries<T>& entries, int64_t first, int64_t last, const T* dense, T* out, int64_t width) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    const ScaledRows<T> loops = TERRA_ROWS(scaled_rows, ScaledRows, T);
+    while (first < last) {
+      const int64_t row = entries.rows[first];
+      int64_t end = first + 1;
+      while (end < last && entries.rows[end] == row) ++end;
+      if (width == 1) {
+        T sum{};
+        for (int64_t e = first; e < end; ++e) sum = static_cast<T>(sum + entries.values[e] * dense[entries.columns[e]]);
+        out[row] = sum;
+        first = end;
+        continue;
+      }
+      for (; first + 4 <= end; first += 4) {
+        const T* lines[4];
+        for (int64_t q = 0; q < 4; ++q) lines[q] = dense + entries.columns[first + q] * width;
+        loops.add_four(out + row * width, lines, entries.values + first, width);
+      }
+      add_entries(entries, first, end, dense, out, width, 0, width);
+      first = end;
+    }
+  } else {
+    add_entries(entries, first, last, dense, out, width, 0, width);
+  }
+}
+
 /// coo_mm(rows, columns, values, dense, size). Entries in the order of their rows are split where a row ends. Of others
 /// each thread reads all and owns some columns of the result. Sums are the same for any number of threads.
 void coo_mm_in(const KernelCall& call, Scratch& scratch) {
@@ -52,7 +83,7 @@ void coo_mm_in(const KernelCall& call, Scratch& scratch) {
         return e == 0 || e == n ? e : std::lower_bound(entries.rows, entries.rows + n, entries.rows[e]) - entries.rows;
       };
       parallel_for(n, std::max<int64_t>(1, products / std::max<int64_t>(1, width)), [&](int64_t begin, int64_t end) {
-        add_entries(entries, start_of_row(begin), start_of_row(end), dense, sums, width, 0, width);
+        add_rows(entries, start_of_row(begin), start_of_row(end), dense, sums, width);
       });
     } else {
       parallel_for(width, std::max<int64_t>(8, products / std::max<int64_t>(1, n)),

@@ -10,7 +10,7 @@ namespace terra::cpu {
 template <class T>
 struct SoftmaxRows {
   void (*softmax)(T* out, const T* in, int64_t n);
-  void (*log_softmax)(T* out, const T* in, int64_t n);
+  void (*log_softmax)(T* out, const T* in, int64_t n, int64_t rows);  ///< of rows behind each other
   void (*softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
   void (*log_softmax_backward)(T* out, const T* grad, const T* result, int64_t n);
   /// The same of `count` columns, side by side in rows that are `stride` elements apart.
@@ -139,9 +139,9 @@ struct PoolPlanes {
   void (*max)(const PoolShape& shape, T* out, int64_t* indices, const T* in);
 };
 
-/// n contiguous integers, modulo their range.
+/// n contiguous numbers, integers modulo their range.
 template <class T>
-struct IntegerRows {
+struct ScaledRows {
   void (*add_four)(T* to, const T* const* rows, const T* factors, int64_t n);  ///< to += four rows times their factors
 };
 
@@ -151,9 +151,10 @@ TERRA_PER_ISA(SoftmaxRows<float> softmax_rows(float); SoftmaxRows<double> softma
               ResampleLines<float> resample_lines(float); ResampleLines<double> resample_lines(double);
               SampleLoops<float> sample_loops(float); SampleLoops<double> sample_loops(double);
               UpdateLoops<float> update_loops(float); UpdateLoops<double> update_loops(double);
-              IntegerRows<uint8_t> integer_rows(uint8_t); IntegerRows<int8_t> integer_rows(int8_t);
-              IntegerRows<int16_t> integer_rows(int16_t); IntegerRows<int32_t> integer_rows(int32_t);
-              IntegerRows<int64_t> integer_rows(int64_t); PoolPlanes<float> pool_planes(float);
+              ScaledRows<uint8_t> scaled_rows(uint8_t); ScaledRows<int8_t> scaled_rows(int8_t);
+              ScaledRows<int16_t> scaled_rows(int16_t); ScaledRows<int32_t> scaled_rows(int32_t);
+              ScaledRows<int64_t> scaled_rows(int64_t); ScaledRows<float> scaled_rows(float);
+              ScaledRows<double> scaled_rows(double); PoolPlanes<float> pool_planes(float);
               PoolPlanes<double> pool_planes(double);)
 
 /// The loops of type `Table<T>` at the active instruction set: TERRA_ROWS(softmax_rows, SoftmaxRows, float).

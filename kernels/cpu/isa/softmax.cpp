@@ -29,13 +29,32 @@ void softmax(T* out, const T* in, int64_t n) {
   for_each_vector<T>(n, [&](int64_t i, int64_t count) { write<T>(out + i, read(out + i, count) / sum, count); });
 }
 
+/// The logarithms of as many rows as a vector has lanes are taken at once, but no more than stay in the cache.
 template <class T>
-void log_softmax(T* out, const T* in, int64_t n) {
-  const T top = maximum(in, n), lowest = -static_cast<T>(__builtin_inff());
-  const double sum = sum_run<T>(n, [&](int64_t i, int64_t count) { return v_exp(read(in + i, count, lowest) - top); });
-  const T log_sum = v_log(broadcast(static_cast<T>(sum)))[0];
-  for_each_vector<T>(n,
-                     [&](int64_t i, int64_t count) { write<T>(out + i, read(in + i, count) - top - log_sum, count); });
+void log_softmax(T* out, const T* in, int64_t n, int64_t rows) {
+  constexpr int64_t kNear = 4096;
+  const T lowest = -static_cast<T>(__builtin_inff());
+  const int64_t fit = kNear / n, together = fit < 1 ? 1 : fit < kLanes<T> ? fit : kLanes<T>;
+  for (int64_t first = 0; first < rows; first += together) {
+    const int64_t some = rows - first < together ? rows - first : together;
+    Vec<T> sums = broadcast(T(1));
+    T tops[kLanes<T>];
+    for (int64_t r = 0; r < some; ++r) {
+      const T* const row = in + (first + r) * n;
+      const T top = maximum(row, n);
+      tops[r] = top;
+      sums[r] = static_cast<T>(
+          sum_run<T>(n, [&](int64_t i, int64_t count) { return v_exp(read(row + i, count, lowest) - top); }));
+    }
+    const Vec<T> log_sums = v_log(sums);
+    for (int64_t r = 0; r < some; ++r) {
+      const T* const row = in + (first + r) * n;
+      T* const to = out + (first + r) * n;
+      const T top = tops[r], log_sum = log_sums[r];
+      for_each_vector<T>(
+          n, [&](int64_t i, int64_t count) { write<T>(to + i, read(row + i, count) - top - log_sum, count); });
+    }
+  }
 }
 
 template <class T>

@@ -269,8 +269,6 @@ template <class T>
 void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
   INFO(level << " softmax of " << sizeof(T) << " bytes");
   constexpr int64_t length = 300, columns = 83;
-  using Row = void (*)(T*, const T*, int64_t);
-  using Columns = void (*)(T*, const T*, int64_t, int64_t, int64_t);
   using RowBackward = void (*)(T*, const T*, const T*, int64_t);
   using ColumnsBackward = void (*)(T*, const T*, const T*, int64_t, int64_t, int64_t);
   RandomState state;
@@ -287,17 +285,24 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
         worst = std::max(worst, std::abs(got[i * columns + c] - expected[i]) / (1 + std::abs(expected[i])));
     }
   };
-  for (const auto& [by_row, by_columns] : {std::pair<Row, Columns>{loops.softmax, loops.softmax_columns},
-                                           {loops.log_softmax, loops.log_softmax_columns}}) {
-    by_columns(got.data(), in.data(), length, columns, columns);
-    compare([&, by_row = by_row] { by_row(expected.data(), row.data(), length); });
-  }
+  loops.softmax_columns(got.data(), in.data(), length, columns, columns);
+  compare([&] { loops.softmax(expected.data(), row.data(), length); });
+  loops.log_softmax_columns(got.data(), in.data(), length, columns, columns);
+  compare([&] { loops.log_softmax(expected.data(), row.data(), length, 1); });
   for (const auto& [by_row, by_columns] :
        {std::pair<RowBackward, ColumnsBackward>{loops.softmax_backward, loops.softmax_backward_columns},
         {loops.log_softmax_backward, loops.log_softmax_backward_columns}}) {
     for (T& x : in) x = -std::abs(x);
     by_columns(got.data(), grad.data(), in.data(), length, columns, columns);
     compare([&, by_row = by_row] { by_row(expected.data(), row_grad.data(), row.data(), length); });
+  }
+  for (const int64_t n : {1, 12, 83, 5000}) {  // rows behind each other against each alone
+    const int64_t rows = std::min<int64_t>(40, static_cast<int64_t>(in.size()) / n);
+    loops.log_softmax(got.data(), in.data(), n, rows);
+    for (int64_t r = 0; r < rows; ++r) {
+      loops.log_softmax(grad.data(), in.data() + r * n, n, 1);
+      for (int64_t i = 0; i < n; ++i) worst = std::max(worst, std::abs(got[r * n + i] - grad[i]));
+    }
   }
   CHECK(worst / std::numeric_limits<T>::epsilon() <= 1000);  // sums of 300 terms, some of which cancel
 }
