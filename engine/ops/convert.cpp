@@ -63,7 +63,6 @@ void fill_tensor_of(Composition& c) {
         value.rank());
   c.result(expand(to_dtype(value, self.dtype()), self.sizes()));
 }
-void zero_of(Composition& c) { c.result(fill(c.tensor(0), 0)); }
 
 }  // namespace
 
@@ -162,8 +161,10 @@ const Op zero{{.name = "zero",
                .signature = "(Tensor self) -> Tensor",
                .doc = "Zeros in the shape and dtype of self.",
                .example = "terra.ones(2).zero_()",
-               .flags = kInPlace | kMovesBytes,
-               .composite = zero_of,
+               .flags = kInPlace | kMovesBytes | kWritesOneValue,
+               .shape = rules::like_first,
+               .gradient = fill_gradient,
+               .reuses = params({0}),
                .grad_fn = "ZeroBackward0",
                .samples = {{"randn(3, 4)"}}}};
 

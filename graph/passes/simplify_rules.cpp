@@ -101,10 +101,12 @@ bool copy_is_source(Rewrite& r) {
   return r.becomes("expand", {Use{source}, sizes_of(result)});
 }
 
-// fill(x, c) = full(sizes(x), c, dtype(x))
+// fill(x, c) = full(sizes(x), c, dtype(x)), zero(x) = fill(x, 0)
 bool fill_is_full(Rewrite& r) {
-  if (r.node().kind != NodeKind::Op || !r.is("fill") || !std::holds_alternative<Scalar>(r.node().args[1])) return false;
-  return r.becomes("full", {sizes_of(r.result()), r.node().args[1], r.result().dtype});
+  if (r.node().kind != NodeKind::Op || !r.is_any({"fill", "zero"})) return false;
+  const NodeArg value = r.is("zero") ? NodeArg(Scalar(0)) : r.node().args[1];
+  if (!std::holds_alternative<Scalar>(value)) return false;
+  return r.becomes("full", {sizes_of(r.result()), value, r.result().dtype});
 }
 
 // op(x, full(c)) = op(x, c): a number becomes an element of the same dtype

@@ -18,6 +18,8 @@ void copy(const KernelCall& call) { convert_elements(call.out[0], call.view(1));
 /// fill(self, value) and full(size, value).
 void fill(const KernelCall& call) { fill_elements(call.out[0], call.scalar(1)); }
 
+void zero(const KernelCall& call) { fill_elements(call.out[0], Scalar(0)); }
+
 /// cat(tensors, dim); an input without elements takes no room, whatever its rank.
 void cat(const KernelCall& call) {
   const View& out = call.out[0];
@@ -96,6 +98,7 @@ constexpr Kernel kKernels[] = {
     {.op = "copy", .run = copy, .any_strides = true},
     {.op = "fill", .run = fill, .any_strides = true},
     {.op = "full", .run = fill, .any_strides = true},
+    {.op = "zero", .run = zero, .any_strides = true},
     {.op = "cat", .run = cat, .any_strides = true},
     {.op = "constant_pad", .run = constant_pad, .any_strides = true},
     {.op = "pad_slice", .run = pad_slice},

@@ -70,6 +70,12 @@ void fill_short(char* out, Bits value, int64_t n) {
 template <class Bits>
 void fill_row(Bits* out, Bits value, int64_t n) {
   constexpr int64_t kFilled = 128, kSize = sizeof(Bits);
+  unsigned char bytes[kSize];
+  std::memcpy(bytes, &value, sizeof bytes);
+  if (n > kFilled && std::all_of(bytes, bytes + kSize, [&](unsigned char byte) { return byte == bytes[0]; })) {
+    std::memset(static_cast<void*>(out), bytes[0], static_cast<size_t>(n * kSize));
+    return;
+  }
   fill_short(reinterpret_cast<char*>(out), value, std::min(n, kFilled));
   repeat(out, kFilled * kSize, n * kSize);
 }

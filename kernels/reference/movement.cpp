@@ -50,6 +50,7 @@ void fill_with(const View& out, const Scalar& value) {
 }
 
 void fill(const KernelCall& call) { fill_with(call.out[0], call.scalar(1)); }
+void zero(const KernelCall& call) { fill_with(call.out[0], Scalar(0)); }
 
 void cat(const KernelCall& call) {
   const View& out = call.out[0];
@@ -155,6 +156,7 @@ constexpr Kernel kKernels[] = {
     {.op = "copy", .run = copy, .any_strides = true},
     {.op = "fill", .run = fill, .any_strides = true},
     {.op = "full", .run = fill},
+    {.op = "zero", .run = zero, .any_strides = true},
     {.op = "cat", .run = cat},
     {.op = "constant_pad", .run = constant_pad},
     {.op = "pad_slice", .run = pad_slice},
