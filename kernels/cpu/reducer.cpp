@@ -24,8 +24,8 @@ constexpr int64_t kShortPiece = 32;
 constexpr int64_t kBuffer = 1024;
 /// Elements, and rows of columns, that a reducer folds in the precision of floats before their sums meet in f64.
 constexpr int64_t kPassElements = 4096, kPassRows = 64;
-/// So many rows of at most so many elements are folded as columns, one element of each row at a time.
-constexpr int64_t kShortRow = 24;
+/// At least so many rows of at most so many elements are folded as columns, one element of each row at a time.
+constexpr int64_t kManyRows = 24, kShortRow = 6;
 
 int64_t blocks_of(int64_t n, int64_t block) { return std::max<int64_t>(1, (n + block - 1) / block); }
 
@@ -83,14 +83,26 @@ class Source {
     const int64_t step = columns * static_cast<int64_t>(sizeof(float));
     for (int64_t i = 0; i < rows; i += kPassRows) {
       const int64_t count = std::min(kPassRows, rows - i);
-      for (int64_t k = 0; k < count; ++k) widen(floats + k * columns, x + (i + k) * stride, columns);
+      widen_rows(floats, x + i * stride, stride, count, columns);
       r.columns(acc, floats, step, count, columns);
+    }
+  }
+  /// The folds of rows of n such elements, as many as fit a pass, finished side by side.
+  void fold_rows(const Reducer& r, char* out, const char* x, int64_t stride, int64_t rows, int64_t n) const {
+    if (half_ == nullptr) return r.rows(out, x, stride, rows, n);
+    alignas(64) float floats[kPassElements];
+    const int64_t together = kPassElements / std::max<int64_t>(1, n), step = n * static_cast<int64_t>(sizeof(float));
+    for (int64_t i = 0; i < rows; i += together) {
+      const int64_t count = std::min(together, rows - i);
+      widen_rows(floats, x + i * stride, stride, count, n);
+      r.rows(out + i * static_cast<int64_t>(size_of(r.result)), floats, step, count, n);
     }
   }
 
   /// What is folded into an output lies side by side as the reducer takes it, and so do the outputs.
   bool folds_rows(const Spaces& s, const Reducer& r) const {
-    return half_ == nullptr && s.folded.rank == 1 && s.folded.strides[0][0] == size &&
+    return (half_ == nullptr || s.folded.numel <= kPassElements) && s.folded.rank == 1 &&
+           s.folded.strides[0][0] == size &&
            s.kept.strides[1][s.kept.rank - 1] == static_cast<int64_t>(size_of(r.result));
   }
 
@@ -101,6 +113,11 @@ class Source {
     char* const data[] = {reinterpret_cast<char*>(to), const_cast<char*>(from)};
     const int64_t strides[] = {sizeof(float), size};
     half_->widen(data, strides, n, nullptr);
+  }
+
+  void widen_rows(float* to, const char* from, int64_t stride, int64_t rows, int64_t n) const {
+    if (stride == n * size) return widen(to, from, rows * n);
+    for (int64_t k = 0; k < rows; ++k) widen(to + k * n, from + k * stride, n);
   }
 
   const HalfLoops* half_;
@@ -152,8 +169,9 @@ void reduce_rows(const Reducer& r, const Spaces& s, const Source& source) {
   };
   if (blocks == 1 && source.folds_rows(s, r)) {
     parallel_for(s.kept.numel, grain, [&](int64_t begin, int64_t end) {
-      for_rows(s.kept, begin, end,
-               [&](char* const* at, int64_t n) { r.rows(at[1], at[0], s.kept.strides[0][last], n, s.folded.numel); });
+      for_rows(s.kept, begin, end, [&](char* const* at, int64_t n) {
+        source.fold_rows(r, at[1], at[0], s.kept.strides[0][last], n, s.folded.numel);
+      });
     });
     return;
   }
@@ -237,6 +255,17 @@ void reduce_columns(const Reducer& r, const Spaces& s, const Source& source) {
       copy_out(out, out_stride, results, out_size, chunk_width(chunk));
     });
   };
+  if (blocks == 1 && width <= kColumns && in_stride == size && out_stride == out_size && s.folded.rank == 1) {
+    parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
+      for_rows(s.kept, begin * width, end * width, [&](char* const* at, int64_t columns) {
+        alignas(64) char acc[kColumns * kMaxAccBytes];
+        r.start(acc, columns);
+        source.fold_columns(r, acc, at[0], s.folded.strides[0][0], s.folded.numel, columns);
+        r.finish(at[1], acc, columns);
+      });
+    });
+    return;
+  }
   if (blocks == 1) {
     parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
       for (int64_t chunk = begin; chunk < end; ++chunk) {
@@ -279,7 +308,7 @@ void reduce(const Reducer& reducer, const View& out, const View& in, uint64_t re
   const Source source(in.dtype);
   const int64_t neighbours = s.kept.sizes[s.kept.rank - 1];
   const bool closer = neighbours > 1 && s.folded.numel > 1 && inner_step(s.kept) < inner_step(s.folded);
-  const bool short_rows = s.folded.numel <= kShortRow && neighbours >= kShortRow;
+  const bool short_rows = s.folded.numel <= kShortRow && neighbours >= kManyRows;
   const bool columns = closer || short_rows;
   if (columns)
     reduce_columns(reducer, s, source);

@@ -64,6 +64,13 @@ struct ReducerLoops {
       return __builtin_bit_cast(Vec<Lane>, x);
   }
 
+  /// The same of less than a vector.
+  static Acc fold_part(const In* x, int64_t n) {
+    const Vec<Lane> none = broadcast(F::start());
+    const auto lanes = lanes_of(load_some(x, n, In(0)));
+    return merged(F::take(none, lane_numbers<In>() < static_cast<Word<In>>(n) ? lanes : none));
+  }
+
   /// The same of a vector at least, through four held in registers.
   static Acc fold_vectors(const In* x, int64_t n) {
     constexpr int64_t kLane = kLanes<In>;
@@ -105,6 +112,8 @@ struct ReducerLoops {
 
   /// Of kPass elements at most.
   static Acc pass(const In* x, int64_t n) {
+    if constexpr (kInRegisters && kHasMasks<In>)
+      if (n < kLeast) return fold_part(x, n);
     if (n < kLeast) return fold_lanes_of<4>(x, n);
     if constexpr (kInRegisters)
       return fold_vectors(x, n);
