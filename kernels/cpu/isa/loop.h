@@ -24,6 +24,9 @@ void gather_block(T* to, const char* from, int64_t stride, int64_t n) {
   if (stride == 0) {
     const T value = *reinterpret_cast<const T*>(from);
     for (int64_t i = 0; i < n; ++i) to[i] = value;
+  } else if (stride == 2 * stride_of<T>) {  // which the vectorizer takes
+    const T* const pairs = reinterpret_cast<const T*>(from);
+    for (int64_t i = 0; i < n; ++i) to[i] = pairs[2 * i];
   } else {
     for (int64_t i = 0; i < n; ++i) to[i] = *reinterpret_cast<const T*>(from + i * stride);
   }
