@@ -240,7 +240,8 @@ void bincount_of(Composition& c) {
   Tensor weights = c.has(1) ? c.tensor(1) : expand(ones(Dims{1}, DType::I64), self.sizes());
   check(weights.sizes() == self.sizes(), "weights should be 1-d and have the same length as input");
   if (c.has(1) && weights.dtype() != DType::F32) weights = to_dtype(weights, DType::F64);
-  c.result(scatter_add(zeros(Dims{n}, weights.dtype()), 0, to_dtype(self, DType::I64), weights));
+  const Tensor bins = self.dtype() == DType::I64 ? self : to_dtype(self, DType::I64);
+  c.result(scatter_add(zeros(Dims{n}, weights.dtype()), 0, bins, weights));
 }
 
 OpRecord running(std::string_view name, std::string_view doc, GradientRule gradient, uint32_t saved) {
