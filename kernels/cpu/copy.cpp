@@ -121,28 +121,18 @@ void copy_transposed(const Iteration& it, int dense) {
   });
 }
 
-/// Rows of at most so many bytes are copied without a call for each.
-constexpr int64_t kShortRow = 1024;
-
 /// The innermost dimension is short and lies dense in the output.
 bool has_short_rows(const Iteration& it, int64_t size) {
   const int last = it.rank - 1;
-  return last > 0 && it.strides[0][last] == size && it.sizes[last] * size <= kShortRow;
+  return last > 0 && it.strides[0][last] == size && it.sizes[last] * size <= kShortRowBytes;
 }
 
 /// Calls copy(out, in) for each row.
 void copy_short_rows(const Iteration& it, int64_t bytes, const auto& copy) {
-  const int last = it.rank - 1;
   Iteration rows;
-  rows.operands = 2;
-  rows.rank = last;
-  for (int p = 0; p < 2; ++p) {
-    rows.data[p] = it.data[p];
-    std::copy_n(it.strides[p], last, rows.strides[p]);
-  }
-  std::copy_n(it.sizes, last, rows.sizes);
-  const int64_t out_step = rows.strides[0][last - 1], in_step = rows.strides[1][last - 1];
-  parallel_for(it.numel / it.sizes[last], kGrainBytes / bytes, [&](int64_t begin, int64_t end) {
+  rows_of(it, rows);
+  const int64_t out_step = rows.strides[0][rows.rank - 1], in_step = rows.strides[1][rows.rank - 1];
+  parallel_for(rows.numel, kGrainBytes / bytes, [&](int64_t begin, int64_t end) {
     for_rows(rows, begin, end, [&](char* const* at, int64_t n) {
       for (int64_t k = 0; k < n; ++k) copy(at[0] + k * out_step, at[1] + k * in_step);
     });
@@ -205,7 +195,7 @@ void copy_elements(const View& out, const View& in) {
   if (n == 0) return;
   const auto size = static_cast<int64_t>(size_of(out.dtype));
   if (n * size <= kGrainBytes && out.is_contiguous() && in.is_contiguous() && in.numel() == n) {
-    std::memcpy(out.data, in.data, static_cast<size_t>(n * size));
+    copy_bytes(out.data, in.data, n * size);
     return;
   }
   Iteration it;

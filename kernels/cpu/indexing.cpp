@@ -2,13 +2,13 @@
 //
 // All but the embedding's gradient become one walk: an offset in bytes for every index, then a copy through it.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/families.h"
 #include "kernels/cpu/indirect.h"
+#include "kernels/cpu/row_copy.h"
 #include "kernels/cpu/subview.h"
 
 namespace terra::cpu {
@@ -20,24 +20,24 @@ int64_t byte_stride(const View& v, int dim) {
 }
 int64_t size_along(const View& v, int dim) { return v.rank == 0 ? 1 : v.sizes[dim]; }
 
-/// Checked indices times the stride of what they index; in one pass where they lie side by side.
-std::unique_ptr<int64_t[]> offsets_of(const View& indices, const IndexRule& rule, int64_t stride) {
-  const int64_t n = indices.numel();
-  if (indices.dtype == DType::I64 && indices.is_contiguous()) {
-    auto offsets = std::make_unique_for_overwrite<int64_t[]>(static_cast<size_t>(n));
-    const int64_t* const from = indices.as<int64_t>();
-    bool within = true;
-    for (int64_t i = 0; i < n; ++i) {
-      within &= static_cast<uint64_t>(from[i]) < static_cast<uint64_t>(rule.size);
-      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(from[i]) * static_cast<uint64_t>(stride));
+/// Checked indices, and the bytes that one of them is: those of the caller where they lie side by side, else a copy.
+struct Offsets {
+  Offsets(const View& indices, const IndexRule& rule, int64_t stride) : step(stride) {
+    const int64_t n = indices.numel();
+    if (indices.dtype == DType::I64 && indices.is_contiguous() && are_within(indices.as<int64_t>(), n, rule.size)) {
+      at = indices.as<int64_t>();
+      return;
     }
-    if (within) return offsets;
+    own = read_indices(indices);
+    check_indices(own.get(), n, rule);
+    at = own.get();
   }
-  auto offsets = read_indices(indices);
-  check_indices(offsets.get(), n, rule);
-  for (int64_t i = 0; i < n; ++i) offsets[i] *= stride;
-  return offsets;
-}
+  int64_t operator[](int64_t i) const { return at[i] * step; }
+
+  std::unique_ptr<int64_t[]> own;
+  int64_t* at;
+  int64_t step;
+};
 
 /// A shape of `rank` dimensions over which offsets vary along some only.
 struct OffsetsView {
@@ -51,7 +51,7 @@ struct Run {
 };
 
 /// The runs of elements of `size` bytes at n offsets; none if they are short on the average.
-std::vector<Run> runs_of(const int64_t* offsets, int64_t n, int64_t size) {
+std::vector<Run> runs_of(const Offsets& offsets, int64_t n, int64_t size) {
   constexpr int64_t kShortest = 8;
   std::vector<Run> runs;
   for (int64_t i = 0; i < n; ++i) {
@@ -66,7 +66,7 @@ std::vector<Run> runs_of(const int64_t* offsets, int64_t n, int64_t size) {
 }
 
 /// Copies the same runs of all lines along the last dimension, which is dense; false if that is no way to select.
-bool select_runs(const View& out, const View& in, const int64_t* offsets) {
+bool select_runs(const View& out, const View& in, const Offsets& offsets) {
   const int last = in.rank - 1;
   if (in.strides[last] != 1 || out.strides[last] != 1 || out.numel() == 0) return false;
   const auto size = static_cast<int64_t>(size_of(in.dtype));
@@ -76,7 +76,7 @@ bool select_runs(const View& out, const View& in, const int64_t* offsets) {
   Lines lines;
   lines_along(operands, last, lines);
   for_lines(lines, 1, [&](char* const* at) {
-    for (const Run& run : runs) std::memcpy(at[0] + run.to, at[1] + run.from, static_cast<size_t>(run.size));
+    for (const Run& run : runs) copy_bytes(at[0] + run.to, at[1] + run.from, run.size);
   });
   return true;
 }
@@ -87,8 +87,8 @@ void index_select(const KernelCall& call) {
   const View& in = call.view(0);
   const int dim = in.rank == 0 ? 0 : wrapped(call.integer(1), in.rank);
   const IndexRule rule{dim, size_along(in, dim), false, KernelError::Kind::Index, out_of_range_in_self};
-  const auto offsets = offsets_of(call.view(2), rule, byte_stride(in, dim));
-  if (in.rank > 0 && dim == in.rank - 1 && select_runs(out, in, offsets.get())) return;
+  const Offsets offsets(call.view(2), rule, byte_stride(in, dim));
+  if (in.rank > 0 && dim == in.rank - 1 && select_runs(out, in, offsets)) return;
   OffsetsView shape;
   std::copy_n(out.sizes, out.rank, shape.sizes);
   SubView base(in);
@@ -96,7 +96,7 @@ void index_select(const KernelCall& call) {
     shape.strides[dim] = 1;
     base.repeat(dim, out.sizes[dim]);
   }
-  gather_elements(out, base.view(), shape.view(offsets.get(), out.rank));
+  gather_elements(out, base.view(), shape.view(offsets.at, out.rank), offsets.step);
 }
 
 /// embedding_forward(weight, indices): rows of weight, out has the shape of indices and the row.
@@ -105,13 +105,13 @@ void embedding_forward(const KernelCall& call) {
   const View& weight = call.view(0);
   const View& indices = call.view(1);
   const IndexRule rule{0, weight.sizes[0], false, KernelError::Kind::Index, out_of_range_in_self};
-  const auto offsets = offsets_of(indices, rule, byte_stride(weight, 0));
+  const Offsets offsets(indices, rule, byte_stride(weight, 0));
   const int64_t n = indices.numel(), width = weight.sizes[1];
   const int64_t sizes[] = {n, width}, out_strides[] = {width, 1}, base_strides[] = {0, weight.strides[1]},
                 offset_strides[] = {1, 0};
   gather_elements(View{out.data, sizes, out_strides, 2, out.dtype},
                   View{weight.data, sizes, base_strides, 2, weight.dtype},
-                  View{offsets.get(), sizes, offset_strides, 2, DType::I64});
+                  View{offsets.at, sizes, offset_strides, 2, DType::I64}, offsets.step);
 }
 
 /// `index` once along the dimensions over which it was expanded.
@@ -131,9 +131,9 @@ struct Unexpanded {
 struct AlongDim {
   AlongDim(const View& indexed, const View& index, int64_t dim_argument)
       : dim(indexed.rank == 0 ? 0 : wrapped(dim_argument, indexed.rank)),
-        offsets(offsets_of(Unexpanded(index).view(),
-                           {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
-                           byte_stride(indexed, dim))),
+        offsets(Unexpanded(index).view(),
+                {dim, size_along(indexed, dim), false, KernelError::Kind::Runtime, out_of_bounds},
+                byte_stride(indexed, dim)),
         base(indexed) {
     rank = std::max(index.rank, 1);
     for (int64_t d = rank - 1, step = 1; d >= 0; --d) {
@@ -144,11 +144,11 @@ struct AlongDim {
       if (d < indexed.rank) base.resize(static_cast<int>(d), shape.sizes[d]);
     }
     if (dim < rank) base.repeat(dim, shape.sizes[dim]);
-    offsets_view = shape.view(offsets.get(), rank);
+    offsets_view = shape.view(offsets.at, rank);
   }
 
   int dim, rank;
-  std::unique_ptr<int64_t[]> offsets;
+  Offsets offsets;
   SubView base;
   OffsetsView shape;
   View offsets_view;
@@ -157,7 +157,7 @@ struct AlongDim {
 /// gather(self, dim, index).
 void gather(const KernelCall& call) {
   const AlongDim walk(call.view(0), call.view(2), call.integer(1));
-  gather_elements(call.out[0], walk.base.view(), walk.offsets_view);
+  gather_elements(call.out[0], walk.base.view(), walk.offsets_view, walk.offsets.step);
 }
 
 /// The output of an op that changes some elements of `self` starts as a copy of it, unless it is `self`.
@@ -165,7 +165,7 @@ void start_from(const View& out, const View& self) {
   if (out.data != self.data) copy_elements(out, self);
 }
 
-/// Puts src into a copy of self: write(base, src, offsets). src may be larger than index.
+/// Puts src into a copy of self: write(base, src, offsets, step). src may be larger than index.
 template <class Write>
 void scatter_by(const KernelCall& call, Write write) {
   const View& out = call.out[0];
@@ -175,7 +175,7 @@ void scatter_by(const KernelCall& call, Write write) {
   if (index.numel() == 0) return;
   SubView src(call.view(3));
   for (int d = 0; d < walk.rank; ++d) src.resize(d, walk.shape.sizes[d]);
-  write(walk.base.view(), src.view(), walk.offsets_view);
+  write(walk.base.view(), src.view(), walk.offsets_view, walk.offsets.step);
 }
 /// scatter and scatter_add(self, dim, index, src).
 void scatter(const KernelCall& call) { scatter_by(call, scatter_elements); }
@@ -185,8 +185,8 @@ void scatter_combine(const KernelCall& call) {
   const Combination how = call.text(4) == "prod"   ? Combination::Product
                           : call.text(4) == "amax" ? Combination::Largest
                                                    : Combination::Smallest;
-  scatter_by(call, [how](const View& base, const View& dense, const View& offsets) {
-    scatter_combined_elements(base, dense, offsets, how);
+  scatter_by(call, [how](const View& base, const View& dense, const View& offsets, int64_t step) {
+    scatter_combined_elements(base, dense, offsets, step, how);
   });
 }
 
@@ -236,7 +236,7 @@ class Indexed {
   void add_offsets(const View& indexed, int d, const View& index, int index_rank, const int64_t* index_sizes,
                    int64_t count) {
     const IndexRule rule{d, indexed.sizes[d], true, KernelError::Kind::Index, out_of_bounds};
-    const auto own = offsets_of(index, rule, byte_stride(indexed, d));
+    const Offsets own(index, rule, byte_stride(indexed, d));
     int64_t steps[kMaxViewRank] = {};
     for (int64_t k = index.rank - 1, step = 1; k >= 0; --k) {
       steps[k + index_rank - index.rank] = index.sizes[k] == 1 ? 0 : step;
@@ -266,7 +266,7 @@ class Indexed {
 /// index(self, indices).
 void index(const KernelCall& call) {
   const Indexed walk(call.view(0), call.views(1), call.out[0]);
-  gather_elements(call.out[0], walk.base(), walk.offsets());
+  gather_elements(call.out[0], walk.base(), walk.offsets(), 1);
 }
 
 /// The shape that index(self, indices) would have.
@@ -310,9 +310,9 @@ void index_put(const KernelCall& call) {
   const Indexed walk(out, call.views(1), dense);
   start_from(out, call.view(0));
   if (call.flag(3))
-    scatter_add_elements(walk.base(), dense, walk.offsets());
+    scatter_add_elements(walk.base(), dense, walk.offsets(), 1);
   else
-    scatter_elements(walk.base(), dense, walk.offsets());
+    scatter_elements(walk.base(), dense, walk.offsets(), 1);
 }
 
 constexpr Kernel kKernels[] = {

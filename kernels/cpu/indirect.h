@@ -29,21 +29,25 @@ struct IndexRule {
   IndexMessage message;
 };
 
+/// Whether n indices are all within [0, size).
+bool are_within(const int64_t* indices, int64_t n, int64_t size);
+
 /// Turns `n` indices into indices within [0, size), or throws.
 void check_indices(int64_t* indices, int64_t n, const IndexRule& rule);
 
 /// Copies between a dense side and a side whose elements lie at a base plus offsets. `dense`, `base` and `offsets` have
-/// one shape; `offsets` holds bytes (int64, strides as usual) that are added to the address in `base`.
+/// one shape; `offsets` holds int64 (strides as usual) that `step` makes bytes of, which are added to the address in
+/// `base`.
 /// gather: dense = base[offsets]. The order of elements is free.
-void gather_elements(const View& dense, const View& base, const View& offsets);
+void gather_elements(const View& dense, const View& base, const View& offsets, int64_t step);
 /// scatter: base[offsets] = dense, in row-major order, so that the last of several writes to one place wins.
-void scatter_elements(const View& base, const View& dense, const View& offsets);
+void scatter_elements(const View& base, const View& dense, const View& offsets, int64_t step);
 /// base[offsets] += dense, in row-major order. bool adds by "or".
-void scatter_add_elements(const View& base, const View& dense, const View& offsets);
+void scatter_add_elements(const View& base, const View& dense, const View& offsets, int64_t step);
 
 /// How an element and the one that comes to its place become one.
 enum class Combination : uint8_t { Product, Largest, Smallest };
 /// base[offsets] = base[offsets] combined with dense, in row-major order. A NaN stays.
-void scatter_combined_elements(const View& base, const View& dense, const View& offsets, Combination how);
+void scatter_combined_elements(const View& base, const View& dense, const View& offsets, int64_t step, Combination how);
 
 }  // namespace terra::cpu

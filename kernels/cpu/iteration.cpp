@@ -1,5 +1,6 @@
 #include "kernels/cpu/iteration.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace terra::cpu {
@@ -64,6 +65,17 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it) {
     ++it.rank;
   }
   simplify(it);
+}
+
+void rows_of(const Iteration& it, Iteration& rows) {
+  rows.operands = it.operands;
+  rows.rank = it.rank - 1;
+  rows.numel = it.numel / it.sizes[rows.rank];
+  std::copy_n(it.sizes, rows.rank, rows.sizes);
+  for (int p = 0; p < it.operands; ++p) {
+    rows.data[p] = it.data[p];
+    std::copy_n(it.strides[p], rows.rank, rows.strides[p]);
+  }
 }
 
 void simplify(Iteration& it, bool keep_order) {

@@ -30,6 +30,9 @@ void collapse(const View& out, std::span<const View> inputs, Iteration& it);
 /// strides of operand 0 (or keeps the order), then merges. A space of rank 0 becomes one dimension of size 1.
 void simplify(Iteration& it, bool keep_order = false);
 
+/// The space of the rows of `it`, which has several: its dimensions but for the innermost one.
+void rows_of(const Iteration& it, Iteration& rows);
+
 /// Walks the elements [begin, end) of the space in pieces of the innermost dimension: body(pointers, n) with one
 /// pointer per operand. Strides within a piece are it.strides[p][it.rank - 1]. An empty range is no piece, whatever the
 /// space.

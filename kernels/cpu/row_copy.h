@@ -8,6 +8,17 @@
 
 namespace terra::cpu {
 
+/// memcpy, in pieces that it copies by vectors where ends lie differently: its one instruction for long runs is then up
+/// to twenty times as slow.
+inline void copy_bytes(void* to, const void* from, int64_t bytes) {
+  constexpr int64_t kPiece = 2048, kLine = 64;
+  char* out = static_cast<char*>(to);
+  const char* in = static_cast<const char*>(from);
+  if ((reinterpret_cast<intptr_t>(out) - reinterpret_cast<intptr_t>(in)) % kLine != 0)
+    for (; bytes > kPiece; bytes -= kPiece, out += kPiece, in += kPiece) std::memcpy(out, in, kPiece);
+  std::memcpy(out, in, static_cast<size_t>(bytes));
+}
+
 /// After the first `period` bytes they begin anew, until there are `bytes`. As wide moves as the processor has, from
 /// what a first-level cache still holds.
 inline void repeat(void* to, int64_t period, int64_t bytes) {
@@ -16,7 +27,7 @@ inline void repeat(void* to, int64_t period, int64_t bytes) {
   char* const start = static_cast<char*>(to);
   for (int64_t done = period; done < bytes;) {
     const int64_t more = std::min({done, most, bytes - done});
-    std::memcpy(start + done, start, static_cast<size_t>(more));
+    copy_bytes(start + done, start, more);
     done += more;
   }
 }
@@ -33,6 +44,9 @@ void copy_two(char* out, const char* in, int64_t bytes) {
   std::memcpy(out, &first, sizeof first);
   std::memcpy(out + bytes - sizeof last, &last, sizeof last);
 }
+
+/// Rows of at most so many bytes are copied without a call for each.
+inline constexpr int64_t kShortRowBytes = 1024;
 
 /// A dense row, without a call. The last move ends where the row does, over what is there already.
 inline void copy_short(char* out, const char* in, int64_t bytes) {
@@ -84,7 +98,7 @@ void fill_row(Bits* out, Bits value, int64_t n) {
 template <class Bits>
 void copy_row(char* out, int64_t out_stride, const char* in, int64_t in_stride, int64_t n) {
   if (out_stride == sizeof(Bits) && in_stride == sizeof(Bits)) {
-    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(Bits));
+    copy_bytes(out, in, n * static_cast<int64_t>(sizeof(Bits)));
   } else if (out_stride == sizeof(Bits) && in_stride == 0) {
     fill_row(reinterpret_cast<Bits*>(out), *reinterpret_cast<const Bits*>(in), n);
   } else if (out_stride == sizeof(Bits) && in_stride == -static_cast<int64_t>(sizeof(Bits))) {
