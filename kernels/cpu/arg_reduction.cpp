@@ -10,6 +10,7 @@
 #include "kernels/cpu/along.h"
 #include "kernels/cpu/copy.h"
 #include "kernels/cpu/families.h"
+#include "kernels/cpu/isa/rows.h"
 #include "kernels/cpu/reducer.h"
 
 namespace terra::cpu {
@@ -64,6 +65,11 @@ int64_t index_of_best(const char* line, int64_t stride, int64_t n, const Reducer
   return index;
 }
 
+/// Rows of at most so many words are searched in vectors, many at a time.
+constexpr int64_t kShortRow = 256;
+template <class T>
+constexpr bool kIsWord = std::is_floating_point_v<T> || std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+
 /// Lines that lie side by side: element k of line j is x[j] at `x + k * stride`. Finds in each the first element that
 /// equals best[j], and puts it there. At most kColumns lines.
 template <class T>
@@ -111,6 +117,19 @@ void search(const View& in, int dim, const View& values, const View& indices) {
     const bool side_by_side = it.strides[0][last] == sizeof(T) && stride != sizeof(T) &&
                               it.strides[1][last] == sizeof(int64_t) && n <= std::numeric_limits<int32_t>::max();
     for_neighbours(lines, 4, [&](char* const* at, int64_t count) {
+      if constexpr (kIsWord<T>) {
+        if (stride == sizeof(T) && n <= kShortRow) {
+          const ExtremeRows<T> loops = TERRA_ROWS(extreme_rows, ExtremeRows, T);
+          const int64_t apart = it.strides[0][last], to_next = it.strides[1][last];
+          (kMax ? loops.largest : loops.smallest)(at[0], apart, count, n, at[1], to_next);
+          for (int64_t i = 0; values.defined() && i < count; ++i) {
+            const int64_t place = *reinterpret_cast<const int64_t*>(at[1] + i * to_next);
+            *reinterpret_cast<T*>(at[2] + i * it.strides[2][last]) =
+                reinterpret_cast<const T*>(at[0] + i * apart)[place];
+          }
+          return;
+        }
+      }
       for (int64_t i = 0; i < count;) {
         const char* line = at[0] + i * it.strides[0][last];
         auto* index = reinterpret_cast<int64_t*>(at[1] + i * it.strides[1][last]);

@@ -139,6 +139,14 @@ struct PoolPlanes {
   void (*max)(const PoolShape& shape, T* out, int64_t* indices, const T* in);
 };
 
+/// Where rows of n contiguous elements, `stride` bytes apart, have their largest or smallest: the first of equals, a
+/// NaN before all numbers. n is at least 1 and fits 31 bits; places go to[0], to[1] .. as int64 in `to_stride` bytes.
+template <class T>
+struct ExtremeRows {
+  using Places = void (*)(const char* x, int64_t stride, int64_t rows, int64_t n, char* to, int64_t to_stride);
+  Places largest, smallest;
+};
+
 /// n contiguous numbers, integers modulo their range.
 template <class T>
 struct ScaledRows {
@@ -154,7 +162,9 @@ TERRA_PER_ISA(SoftmaxRows<float> softmax_rows(float); SoftmaxRows<double> softma
               ScaledRows<uint8_t> scaled_rows(uint8_t); ScaledRows<int8_t> scaled_rows(int8_t);
               ScaledRows<int16_t> scaled_rows(int16_t); ScaledRows<int32_t> scaled_rows(int32_t);
               ScaledRows<int64_t> scaled_rows(int64_t); ScaledRows<float> scaled_rows(float);
-              ScaledRows<double> scaled_rows(double); PoolPlanes<float> pool_planes(float);
+              ScaledRows<double> scaled_rows(double); ExtremeRows<float> extreme_rows(float);
+              ExtremeRows<double> extreme_rows(double); ExtremeRows<int32_t> extreme_rows(int32_t);
+              ExtremeRows<int64_t> extreme_rows(int64_t); PoolPlanes<float> pool_planes(float);
               PoolPlanes<double> pool_planes(double);)
 
 /// The loops of type `Table<T>` at the active instruction set: TERRA_ROWS(softmax_rows, SoftmaxRows, float).

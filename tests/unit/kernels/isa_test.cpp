@@ -307,6 +307,37 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
   CHECK(worst / std::numeric_limits<T>::epsilon() <= 1000);  // sums of 300 terms, some of which cancel
 }
 
+/// Places of extremes in rows of any length, with equals and with NaN, against one look at each element.
+template <class T>
+void check_extremes(const char* level, const cpu::ExtremeRows<T>& loops) {
+  INFO(level << " extremes of " << sizeof(T) << " bytes");
+  constexpr int64_t longest = 150, rows = 20;
+  RandomState state;
+  random::seed(state, 3);
+  int64_t different = 0;
+  for (int64_t n = 1; n <= longest; ++n) {
+    std::vector<T> x(static_cast<size_t>(rows * n));
+    for (T& element : x) {
+      const uint32_t draw = random::next32(state) % 256;
+      element = static_cast<T>(draw % 7) - 3;
+      if (std::is_floating_point_v<T> && draw == 255) element = std::numeric_limits<T>::quiet_NaN();
+    }
+    for (const bool largest : {true, false}) {
+      std::vector<int64_t> got(rows);
+      (largest ? loops.largest : loops.smallest)(reinterpret_cast<const char*>(x.data()), n * int64_t{sizeof(T)}, rows,
+                                                 n, reinterpret_cast<char*>(got.data()), sizeof(int64_t));
+      for (int64_t r = 0; r < rows; ++r) {
+        const T* const row = x.data() + r * n;
+        int64_t best = 0;
+        for (int64_t i = 1; i < n && row[best] == row[best]; ++i)
+          if (row[i] != row[i] || (largest ? row[i] > row[best] : row[i] < row[best])) best = i;
+        different += got[static_cast<size_t>(r)] != best;
+      }
+    }
+  }
+  CHECK(different == 0);
+}
+
 }  // namespace
 
 #define TERRA_CHECK_ISA(level)                                                                           \
@@ -324,6 +355,10 @@ void check_softmax(const char* level, const cpu::SoftmaxRows<T>& loops) {
   check_sampling(#level, cpu::level::sample_loops(double{}));                                            \
   check_softmax(#level, cpu::level::softmax_rows(float{}));                                              \
   check_softmax(#level, cpu::level::softmax_rows(double{}));                                             \
+  check_extremes(#level, cpu::level::extreme_rows(float{}));                                             \
+  check_extremes(#level, cpu::level::extreme_rows(double{}));                                            \
+  check_extremes(#level, cpu::level::extreme_rows(int32_t{}));                                           \
+  check_extremes(#level, cpu::level::extreme_rows(int64_t{}));                                           \
   check_halves<Half>(#level, *cpu::level::half_loops());                                                 \
   check_halves<BFloat16>(#level, *cpu::level::bfloat16_loops());                                         \
   check_stream(#level, cpu::level::stream);                                                              \
