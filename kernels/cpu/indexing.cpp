@@ -52,7 +52,7 @@ struct Run {
 
 /// The runs of elements of `size` bytes at n offsets; none if they are short on the average.
 std::vector<Run> runs_of(const Offsets& offsets, int64_t n, int64_t size) {
-  constexpr int64_t kShortest = 8;
+  constexpr int64_t kShortest = 4;
   std::vector<Run> runs;
   for (int64_t i = 0; i < n; ++i) {
     if (i > 0 && offsets[i] == offsets[i - 1] + size) {
@@ -76,7 +76,12 @@ bool select_runs(const View& out, const View& in, const Offsets& offsets) {
   Lines lines;
   lines_along(operands, last, lines);
   for_lines(lines, 1, [&](char* const* at) {
-    for (const Run& run : runs) copy_bytes(at[0] + run.to, at[1] + run.from, run.size);
+    for (const Run& run : runs) {
+      if (run.size <= kShortRowBytes)
+        copy_short(at[0] + run.to, at[1] + run.from, run.size);
+      else
+        copy_bytes(at[0] + run.to, at[1] + run.from, run.size);
+    }
   });
   return true;
 }
