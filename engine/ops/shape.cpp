@@ -71,6 +71,25 @@ void constant_pad_shape(Inference& f) {
   f.result(f.dtype(0), std::move(sizes));
 }
 
+void pad_from_within_shape(Inference& f) {
+  const auto pad = f.ints(1);
+  check(pad.size() % 2 == 0 && pad.size() / 2 <= f.rank(0), "pad_from_within: {} numbers for {} dimensions", pad.size(),
+        f.rank(0));
+  Dims sizes(f.sizes(0));
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t& size = sizes[sizes.size() - 1 - i];
+    const int64_t have = size, before = pad[2 * i], after = pad[2 * i + 1];
+    size = size_sum(size_sum(have, before), after);
+    check(size >= 0 && (f.text(2) != "reflect" || (before < have && after < have)),
+          "pad_from_within: {} elements padded by {} and {}", have, before, after);
+    check_kind(size == 0 || have > 0, ErrorKind::IndexError, "index out of range in self");
+    const int64_t left = have + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    check(f.text(2) != "circular" || size == 0 || left > 0, "ZeroDivisionError");
+  }
+  check_room(sizes, f.dtype(0));
+  f.result(f.dtype(0), std::move(sizes));
+}
+
 void pad_slice_shape(Inference& f) {
   const auto grad = f.sizes(0), sizes = f.ints(1);
   const int64_t start = f.integer(3), step = f.integer(4);
@@ -111,6 +130,32 @@ void constant_pad_gradient(Backward& b) {
   Dims inverse(b.ints(1));
   for (int64_t& p : inverse) p = -p;
   b.set(0, constant_pad(b.grad(), inverse));
+}
+/// Indices of one dimension of size n after reflection or replication of `before` and `after` elements, or going round
+/// in what negative ones leave of it.
+Tensor padded_index(std::string_view mode, int64_t n, int64_t before, int64_t after) {
+  if (mode == "circular") {
+    const int64_t first = std::max<int64_t>(0, -before), left = n - first - std::max<int64_t>(0, -after);
+    return add(remainder(arange(std::min<int64_t>(0, -before), left + std::max<int64_t>(0, after)), left), first);
+  }
+  const Tensor i = arange(-before, n + after);
+  if (mode == "replicate") return clamp(i, 0, n - 1);
+  const Tensor mirrored = abs(i);  // reflect: -1 -> 1, n -> n - 2
+  return minimum(mirrored, sub(2 * (n - 1), mirrored));
+}
+/// Dimension by dimension, back from the last one that was padded.
+void pad_from_within_gradient(Backward& b) {
+  const auto pad = b.ints(1);
+  const Dims& sizes = b.sizes(0);
+  Tensor g = b.grad();
+  for (size_t k = pad.size() / 2; k-- > 0;) {
+    const auto dim = static_cast<int64_t>(sizes.size() - 1 - k);
+    if (pad[2 * k] == 0 && pad[2 * k + 1] == 0) continue;
+    Dims before = g.sizes();
+    before[dim] = sizes[dim];
+    g = index_add(zeros(before, g.dtype()), dim, padded_index(b.text(2), sizes[dim], pad[2 * k], pad[2 * k + 1]), g);
+  }
+  b.set(0, g);
 }
 void pad_slice_gradient(Backward& b) {
   const int64_t dim = b.integer(2), start = b.integer(3), step = b.integer(4);
@@ -259,18 +304,6 @@ void rot90_of(Composition& c) {
   c.result(transpose(flipped, dims[0], dims[1]));
 }
 
-/// Indices of one dimension of size n after reflection or replication of `before` and `after` elements, or going round
-/// in what negative ones leave of it.
-Tensor padded_index(std::string_view mode, int64_t n, int64_t before, int64_t after) {
-  if (mode == "circular") {
-    const int64_t first = std::max<int64_t>(0, -before), left = n - first - std::max<int64_t>(0, -after);
-    return add(remainder(arange(std::min<int64_t>(0, -before), left + std::max<int64_t>(0, after)), left), first);
-  }
-  const Tensor i = arange(-before, n + after);
-  if (mode == "replicate") return clamp(i, 0, n - 1);
-  const Tensor mirrored = abs(i);  // reflect: -1 -> 1, n -> n - 2
-  return minimum(mirrored, sub(2 * (n - 1), mirrored));
-}
 /// Other modes than constants pad the last one to three dimensions, behind a channel and perhaps a batch dimension.
 void check_padded_dims(const Tensor& t, size_t padded, std::string_view mode) {
   const size_t rank = t.rank();
@@ -302,6 +335,7 @@ void pad_of(Composition& c) {
   check(!c.has(3) || c.real(3) == 0, "Padding mode \"{}\" doesn't take in value argument", mode);
   check_padded_dims(t, pad.size() / 2, mode);
   if (mode != "circular") t = kinked(t);
+  bool changes = false;
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     const int64_t dim = static_cast<int64_t>(t.rank() - 1 - k), n = t.size(dim), before = pad[2 * k],
                   after = pad[2 * k + 1];
@@ -312,13 +346,9 @@ void pad_of(Composition& c) {
     check(mode != "circular" || (before <= n && after <= n), "Padding value causes wrapping around more than once.");
     const int64_t size = size_sum(size_sum(n, before), after);
     check(size >= 0, "Negative padding value is resulting in an empty dimension");
-    if (before == 0 && after == 0) continue;
-    Dims padded = t.sizes();
-    padded[dim] = size;
-    check_room(padded, t.dtype());
-    t = index_select(t, dim, padded_index(mode, n, before, after));
+    changes |= before != 0 || after != 0;
   }
-  c.result(t);
+  c.result(changes ? pad_from_within(t, c.arg(1), c.arg(2)) : t);
 }
 
 void pixel_shuffle_of(Composition& c) {
@@ -596,6 +626,17 @@ const Op constant_pad{{.name = "constant_pad",
                                    {"randn(4, 5), (-1, 2)"},
                                    {"randint(0, 9, (3,)), (1, 1), 7", "int", false},
                                    {"crandn(2, 3), [1, 2], 1j", "complex"}}}};
+const Op pad_from_within{
+    {.name = "pad_from_within",
+     .signature = "(Tensor self, int[] pad, str mode) -> Tensor",
+     .doc = "The tensor with (before, after) further elements of its own, counted from the last dimension on.",
+     .example = "",
+     .flags = kMovesBytes,
+     .shape = pad_from_within_shape,
+     .gradient = pad_from_within_gradient,
+     .samples = {{"randn(2, 4), (1, 2), 'reflect'"},
+                 {"randn(1, 3, 4), (2, 1, 0, 3), 'replicate'"},
+                 {"randn(3, 4).t(), (1, 2, -1, 1), 'circular'"}}}};
 const Op pad{{.name = "pad",
               .signature = "(Tensor self, int[] pad, str mode='constant', Number? value=None) -> Tensor",
               .doc = "The tensor with (before, after) further elements, counted from the last dimension on.",

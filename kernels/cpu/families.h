@@ -17,6 +17,7 @@ std::span<const Kernel> complex_kernels();
 std::span<const Kernel> complex_math_kernels();
 std::span<const Kernel> conversion_kernels();
 std::span<const Kernel> movement_kernels();
+std::span<const Kernel> padding_kernels();
 std::span<const Kernel> creation_kernels();
 std::span<const Kernel> reduction_kernels();
 std::span<const Kernel> arg_reduction_kernels();

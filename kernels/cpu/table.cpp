@@ -19,6 +19,7 @@ constexpr KernelFamily kFamilies[] = {
     cpu::complex_math_kernels,
     cpu::conversion_kernels,
     cpu::movement_kernels,
+    cpu::padding_kernels,
     cpu::creation_kernels,
     cpu::reduction_kernels,
     cpu::arg_reduction_kernels,

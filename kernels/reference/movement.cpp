@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/abi/padding.h"
 #include "kernels/reference/families.h"
 #include "kernels/reference/index.h"
 #include "kernels/reference/numbers.h"
@@ -150,6 +151,20 @@ void eye(const KernelCall& call) {
   });
 }
 
+/// pad_from_within(self, pad, mode).
+void pad_from_within(const KernelCall& call) {
+  const View &out = call.out[0], &in = call.view(0);
+  const auto pad = call.ints(1);
+  for_each_index(out, [&](const int64_t* i) {
+    Index from = copied(i, out.rank);
+    for (int d = 0; d < out.rank; ++d) {
+      const auto at = static_cast<size_t>(2 * (out.rank - 1 - d));
+      if (at < pad.size()) from[d] = place_within(padding_rule(call.text(2)), in.sizes[d], pad[at], pad[at + 1], i[d]);
+    }
+    move(out, i, in, from.data());
+  });
+}
+
 constexpr Kernel kKernels[] = {
     {.op = "clone", .run = clone, .any_strides = true},
     {.op = "clone_strided", .run = clone, .any_strides = true},
@@ -159,6 +174,7 @@ constexpr Kernel kKernels[] = {
     {.op = "zero", .run = zero, .any_strides = true},
     {.op = "cat", .run = cat},
     {.op = "constant_pad", .run = constant_pad},
+    {.op = "pad_from_within", .run = pad_from_within},
     {.op = "pad_slice", .run = pad_slice},
     {.op = "flip", .run = flip},
     {.op = "tril", .run = triangle<true>},

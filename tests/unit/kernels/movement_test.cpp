@@ -73,6 +73,13 @@ TEST_CASE("pads, slices' adjoints and flips", "[movement]") {
   const Array x = counting(DType::F32, {4, 5, 6});
   check_kernel("constant_pad", Arguments() << x << Sizes{1, 2} << 7.0, {Array(DType::F32, {4, 5, 9})}, 0);
   check_kernel("constant_pad", Arguments() << x << Sizes{-1, 2, 3, -2} << 7.0, {Array(DType::F32, {4, 6, 7})}, 0);
+  for (const char* mode : {"reflect", "replicate", "circular"}) {
+    check_kernel("pad_from_within", Arguments() << x << Sizes{1, 2} << mode, {Array(DType::F32, {4, 5, 9})}, 0);
+    check_kernel("pad_from_within", Arguments() << x.permuted({2, 0, 1}) << Sizes{4, 3, -1, 2} << mode,
+                 {Array(DType::F32, {6, 5, 12})}, 0);
+    check_kernel("pad_from_within", Arguments() << counting(DType::U8, {3, 200}) << Sizes{100, 9, 2, 1} << mode,
+                 {Array(DType::U8, {6, 309})}, 0);
+  }
   check_kernel("pad_slice", Arguments() << x << Sizes{4, 20, 6} << 1 << 2 << 3, {Array(DType::F32, {4, 20, 6})}, 0);
   check_kernel("pad_slice", Arguments() << x << Sizes{9, 5, 6} << 0 << -5 << 1, {Array(DType::F32, {9, 5, 6})}, 0);
   check_kernel("flip", Arguments() << x << Sizes{0, -1}, {Array(DType::F32, {4, 5, 6})}, 0);
