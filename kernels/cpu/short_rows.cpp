@@ -82,6 +82,10 @@ void pack_elements(const StridedElements& e, int64_t begin, int64_t n, char* to)
   }
 }
 
+/// Rows of so many bytes, in all operands that are packed, cost more to pack than to begin a loop for, if each lies
+/// dense or is one element.
+constexpr int64_t kPackedBytes = 192;
+
 /// After so many elements an operand of the space begins anew; 0: it is dense, 1: it is one element.
 int64_t period_of(const Iteration& it, int operand, int64_t size) {
   const int64_t* const strides = it.strides[operand];
@@ -101,7 +105,9 @@ void pack(const StridedElements& from, int64_t begin, int64_t n, char* to) {
 
 PackedPieces::PackedPieces(const Iteration& it, std::span<const int64_t> sizes) : it_(it) {
   bool repeated = true;  // all that is packed
-  int64_t longest = 1;
+  bool simple = true;    // all rows that are packed piece by piece
+  int64_t longest = 1, row_bytes = 0;
+  const int64_t width = it.sizes[it.rank - 1];
   for (int p = 0; p < it.operands; ++p) {
     sizes_[p] = sizes[static_cast<size_t>(p)];
     period_[p] = period_of(it, p, sizes_[p]);
@@ -109,11 +115,18 @@ PackedPieces::PackedPieces(const Iteration& it, std::span<const int64_t> sizes) 
     if (p == 0) return;
     const bool often = period_[p] <= kMostElements / 2;
     repeated &= often;
-    if (often) longest = std::max(longest, period_[p]);
+    if (often) {
+      longest = std::max(longest, period_[p]);
+      continue;
+    }
+    const int64_t stride = it.strides[p][it.rank - 1];
+    simple &= stride == sizes_[p] || stride == 0;
+    row_bytes += width * sizes_[p];
   }
+  const bool short_rows = width < kShortRow && (!simple || row_bytes < kPackedBytes);
   if (!repeated && longest > kElements / 2) longest = 1;
   piece_ = std::max(kElements, 2 * longest) / longest * longest;
-  pays_ = it.numel >= 2 * kElements && it.rank > 1 && (repeated || it.sizes[it.rank - 1] < kShortRow);
+  pays_ = it.numel >= 2 * kElements && it.rank > 1 && (repeated || short_rows);
 }
 
 void PackedPieces::place(int64_t begin, int64_t n, Buffers& buffers, char** at) const {
