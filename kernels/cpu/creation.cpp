@@ -1,4 +1,5 @@
 // Kernels that make tensors from numbers: arange, linspace, eye.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/abi/dtype_dispatch.h"
@@ -10,12 +11,16 @@ namespace terra::cpu {
 
 namespace {
 
-/// out[i] = value(i), in parallel.
+/// out[i + k] = value(i, k), in parallel: k is small, so that vectors of it become floats.
 template <class T, class Value>
 void generate(const View& out, Value value) {
+  constexpr int64_t kBlock = 256;
   T* const to = out.as<T>();
   parallel_for(out.numel(), grain_for_cost(4), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(value(i));
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const auto count = static_cast<int32_t>(std::min(kBlock, end - i));
+      for (int32_t k = 0; k < count; ++k) to[i + k] = static_cast<T>(value(i, k));
+    }
   });
 }
 
@@ -24,10 +29,10 @@ void arange(const KernelCall& call) {
   with_number(call.out[0].dtype, [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>) {
       const double start = call.real(0), step = call.real(2);
-      generate<T>(call.out[0], [=](int64_t i) { return start + step * static_cast<double>(i); });
+      generate<T>(call.out[0], [=](int64_t i, int32_t k) { return start + step * (static_cast<double>(i) + k); });
     } else {
       const int64_t start = call.integer(0), step = call.integer(2);
-      generate<T>(call.out[0], [=](int64_t i) { return start + step * i; });
+      generate<T>(call.out[0], [=](int64_t i, int32_t k) { return start + step * (i + k); });
     }
   });
 }
@@ -41,7 +46,8 @@ void linspace(const KernelCall& call) {
     const Real start = static_cast<Real>(static_cast<T>(call.real(0))),
                end = static_cast<Real>(static_cast<T>(call.real(1)));
     const Real step = steps > 1 ? (end - start) / static_cast<Real>(steps - 1) : Real(0);
-    generate<T>(call.out[0], [=](int64_t i) {
+    generate<T>(call.out[0], [=](int64_t first, int32_t k) {
+      const int64_t i = first + k;
       return i < steps / 2 ? std::fma(step, static_cast<Real>(i), start)
              : steps == 1  ? start
                            : std::fma(-step, static_cast<Real>(steps - 1 - i), end);
