@@ -89,7 +89,17 @@ constexpr auto kBitwiseOr = [](auto a, auto b) { return a | b; };
 constexpr auto kBitwiseXor = [](auto a, auto b) { return a ^ b; };
 constexpr auto kBitwiseNot = [](auto x) { return ~x; };
 
+/// The loops of an op on the bits of floats of 16 bits, of which the top one is the sign.
+template <auto F>
+consteval Kernel of_halves(std::string_view op) {
+  Kernel k{.op = op};
+  k.loops[static_cast<int>(DType::F16)] = k.loops[static_cast<int>(DType::BF16)] = loop<uint16_t, uint16_t, 1, F>;
+  return k;
+}
+
 constexpr Kernel kKernels[] = {
+    of_halves<[](int64_t x) { return x ^ 0x8000; }>("neg"),
+    of_halves<[](int64_t x) { return x & 0x7fff; }>("abs"),
     elementwise<1, kNeg, kNumbers>("neg"),
     elementwise<1, kAbs, kNumbers>("abs"),
     elementwise<1, kSign, kAll>("sign"),

@@ -174,9 +174,25 @@ struct Lerp {
   }
 };
 
+/// Floats of 16 bits, whose sign is the top one.
+struct NegHalf : Plain<uint16_t> {
+  using Plain<uint16_t>::Plain;
+  uint16_t operator()(uint16_t x) const { return x ^ 0x8000; }
+};
+struct AbsHalf : Plain<uint16_t> {
+  using Plain<uint16_t>::Plain;
+  uint16_t operator()(uint16_t x) const { return x & 0x7fff; }
+};
+
+/// The kernel with a loop of its own for those.
+consteval Kernel with_halves(Kernel kernel, ElementwiseLoop loop) {
+  kernel.loops[static_cast<int>(DType::F16)] = kernel.loops[static_cast<int>(DType::BF16)] = loop;
+  return kernel;
+}
+
 constexpr Kernel kTable[] = {
-    unary<Neg, float, double>("neg"),
-    unary<Abs, float, double>("abs"),
+    with_halves(unary<Neg, float, double>("neg"), unary_loop<NegHalf>),
+    with_halves(unary<Abs, float, double>("abs"), unary_loop<AbsHalf>),
     unary<Sign, float, double>("sign"),
     unary<Sign, float, double>("sgn"),
     unary<Floor, float, double>("floor"),
