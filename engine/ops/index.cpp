@@ -375,25 +375,26 @@ Tensor as_bytes(const Tensor& t) {
   const Tensor truth = t.dtype() == DType::Bool ? t : to_dtype(t, DType::Bool);
   return contiguous(truth);
 }
-/// Positions of the nonzero elements, one row each, in row-major order.
-/// How many of n bytes are 1, the others being 0: eight at a time, whose sum is the top byte of a product.
-int64_t count_true(const bool* bytes, int64_t n) {
+/// How many of n bytes are true, eight at a time: any that isn't 0 is, since bytes may come from outside.
+int64_t count_true(const uint8_t* bytes, int64_t n) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kLow = 0x7f * kOnes;
   int64_t found = 0, i = 0;
   for (; i + 8 <= n; i += 8) {
     uint64_t word;
     std::memcpy(&word, bytes + i, sizeof word);
-    found += static_cast<int64_t>(word * 0x0101010101010101 >> 56);
+    const uint64_t truths = (word | ((word & kLow) + kLow)) >> 7 & kOnes;
+    found += static_cast<int64_t>(truths * kOnes >> 56);  // their sum
   }
-  return found + std::count(bytes + i, bytes + n, true);
+  return found + (n - i) - std::count(bytes + i, bytes + n, uint8_t{0});
 }
 /// Puts the positions of the true ones among n bytes behind each other, in room for one more than n: without a jump
 /// that nobody could foresee. Returns how many there are.
-int64_t places_of_true(const bool* bytes, int64_t n, int64_t* places) {
+int64_t places_of_true(const uint8_t* bytes, int64_t n, int64_t* places) {
   int64_t found = 0, i = 0;
   const auto look = [&](int64_t end) {
     for (; i < end; ++i) {
       places[found] = i;
-      found += bytes[i];
+      found += bytes[i] != 0;
     }
   };
   while (i + 8 <= n) {
@@ -407,10 +408,11 @@ int64_t places_of_true(const bool* bytes, int64_t n, int64_t* places) {
   look(n);
   return found;
 }
+/// Positions of the nonzero elements, one row each, in row-major order.
 void nonzero_host(std::span<const Arg> args, std::vector<Tensor>& results) {
   const Tensor truth = as_bytes(args[0].tensor());
   const auto rank = static_cast<int64_t>(truth.rank()), n = truth.numel();
-  const bool* bytes = truth->data_as<bool>();
+  const auto* bytes = static_cast<const uint8_t*>(truth->data());
   Tensor out = Tensor::empty(Dims{count_true(bytes, n), rank}, DType::I64);
   int64_t* row = out->data_as<int64_t>();
   // Piece by piece of the lines along the last dimension: the other positions stay the same within one.
