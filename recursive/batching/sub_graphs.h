@@ -84,7 +84,8 @@ struct SubGraph {
 /// table. Throws Unbatchable where the host is given what tensors hold.
 class SubGraphs {
  public:
-  SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root);
+  /// `own`: inputs of the root that differ from invocation to invocation; none for those behind its end.
+  SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root, std::vector<bool> own = {});
 
   const SubGraph& root() const { return *of_[root_]; }
   const SubGraph& of(GraphId id) const { return *of_[id]; }
@@ -105,6 +106,7 @@ class SubGraphs {
 
   const std::shared_ptr<const graph::GraphTable> table_;
   const GraphId root_;
+  const std::vector<bool> own_;
   std::vector<std::unique_ptr<SubGraph>> of_;
   std::vector<std::unique_ptr<graph::Graph>> branches_;
   std::map<const graph::Node*, GraphId> numbers_;  ///< of branches

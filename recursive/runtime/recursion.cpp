@@ -1,5 +1,7 @@
 #include "recursive/runtime/recursion.h"
 
+#include <algorithm>
+
 #include "engine/autograd/autograd.h"
 #include "engine/autograd/saved.h"
 #include "engine/autograd/spent_node.h"
@@ -87,6 +89,32 @@ class InvocationNode final : public autograd::Node {
   std::vector<TensorMeta> metas_;
 };
 
+graph::ValueMeta meta_of(const HostValue& value) {
+  if (const auto* tensor = std::get_if<Tensor>(&value))
+    return graph::ValueMeta::tensor(tensor->dtype(), tensor->sizes(), tensor->device());
+  if (const auto* number = std::get_if<Scalar>(&value)) return graph::ValueMeta::number(number->kind());
+  graph::ValueMeta handle;
+  handle.kind = graph::ValueKind::Handle;
+  return handle;
+}
+
+/// Whether it may stand where that was declared: an int is a float as well, and structures are anything.
+bool fits(const HostValue& value, const graph::ValueMeta& declared) {
+  if (declared.kind == graph::ValueKind::Handle) return true;
+  const auto* number = std::get_if<Scalar>(&value);
+  if (number && declared.kind == graph::ValueKind::Scalar) return number->kind() <= declared.scalar;
+  return meta_of(value) == declared;
+}
+
+void check_operands(const graph::Graph& graph, const std::string& name, const std::vector<HostValue>& given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const graph::ValueMeta& declared = graph.meta(graph.inputs[i]);
+    check_kind(fits(given[i], declared), ErrorKind::TypeError,
+               "input {} of SubGraph \"{}\" is declared as {}, but is invoked with {}", i, name, to_string(declared),
+               to_string(meta_of(given[i])));
+  }
+}
+
 /// What `make` makes of a SubGraph; an Error where there is no way to run its calls.
 template <class F>
 auto refusing(const std::string& name, F&& make) {
@@ -101,7 +129,16 @@ auto refusing(const std::string& name, F&& make) {
 
 std::shared_ptr<Recursion> Recursion::make(std::shared_ptr<const graph::GraphTable> table, GraphId root) {
   const std::string name = table->name(root);
-  return refusing(name, [&] { return std::shared_ptr<Recursion>(new Recursion(std::move(table), root)); });
+  return refusing(name, [&] {
+    return std::shared_ptr<Recursion>(new Recursion(std::move(table), root, {}, std::make_shared<RecursionCounts>()));
+  });
+}
+
+/// For invocations that differ in these inputs, which calls hand down unchanged.
+Recursion& Recursion::with_own(const std::vector<bool>& own) {
+  std::shared_ptr<Recursion>& made = others_[own];
+  if (!made) made.reset(new Recursion(table_, graphs_.root().id, own, counts_));
+  return *made;
 }
 
 std::shared_ptr<Recursion> Recursion::make(const terra::SubGraph& root) {
@@ -116,7 +153,7 @@ StagedPath& Recursion::staged(const SubGraph& of, uint32_t path, const Wanted& w
   if (made) return *made;
   made = refusing(
       of.name, [&] { return std::make_unique<StagedPath>(stage_path(&graphs_, of, of.paths[path], wanted, batched)); });
-  if (!made->why_one_by_one.empty()) counts_.one_by_one.push_back(made->why_one_by_one);
+  if (!made->why_one_by_one.empty()) counts_->one_by_one.push_back(made->why_one_by_one);
   return *made;
 }
 
@@ -132,7 +169,16 @@ std::vector<std::vector<Tensor>> Recursion::invoke_all(std::vector<std::vector<H
     given.insert(given.end(), outside_.begin(), outside_.end());
     check_kind(given.size() == inputs.size(), ErrorKind::TypeError, "SubGraph \"{}\" takes {} operands, but got {}",
                graphs_.root().name, inputs.size() - outside_.size(), given.size() - outside_.size());
+    check_operands(table_->at(graphs_.root().id), graphs_.root().name, given);
   }
+  std::vector<bool> own(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    own[i] =
+        inputs[i].kind == InputKind::Shared && std::any_of(operands.begin(), operands.end(), [&](const auto& given) {
+          return std::get<Tensor>(given[i]).get() != std::get<Tensor>(operands[0][i]).get();
+        });
+  if (std::find(own.begin(), own.end(), true) != own.end())
+    return with_own(own).invoke_all(std::move(operands), options);
   Wanted wanted;
   wanted.inputs.resize(inputs.size());
   if (grad_enabled())
@@ -145,9 +191,9 @@ std::vector<std::vector<Tensor>> Recursion::invoke_all(std::vector<std::vector<H
   auto run = std::make_unique<Run>(graphs_, operands, std::move(forest));
   std::vector<std::vector<Tensor>> results = run->forward(
       [&](const SubGraph& of, uint32_t path) -> StagedPath& { return staged(of, path, wanted, options.batched); });
-  ++counts_.invocations;
-  counts_.calls += run->forest().size();
-  counts_.batches += run->schedule().batches.size();
+  ++counts_->invocations;
+  counts_->calls += run->forest().size();
+  counts_->batches += run->schedule().batches.size();
   wanted.feeds = wanted.feeds && run->forest().reads_gradients();
   if (!wanted.any()) return results;
   const auto node = Ref<autograd::Node>(new InvocationNode(shared_from_this(), std::move(run), operands));

@@ -36,22 +36,27 @@ class Recursion : public std::enable_shared_from_this<Recursion> {
   /// recorded and something requires grad, the results have a history. Throws what host functions throw, TooDeep, and
   /// Error for ops that calls can't do (random draws, writes): then nothing has been done.
   std::vector<Tensor> invoke(const std::vector<HostValue>& operands, const RecursionOptions& options = {});
-  /// Many invocations at once. Shared inputs are the same tensors in all of them.
+  /// Many invocations at once.
   std::vector<std::vector<Tensor>> invoke_all(std::vector<std::vector<HostValue>> operands,
                                               const RecursionOptions& options = {});
 
   const SubGraphs& graphs() const { return graphs_; }
-  const RecursionCounts& counts() const { return counts_; }
+  const RecursionCounts& counts() const { return *counts_; }
 
  private:
-  Recursion(std::shared_ptr<const graph::GraphTable> table, GraphId root) : graphs_(std::move(table), root) {}
+  Recursion(std::shared_ptr<const graph::GraphTable> table, GraphId root, std::vector<bool> own,
+            std::shared_ptr<RecursionCounts> counts)
+      : table_(std::move(table)), graphs_(table_, root, std::move(own)), counts_(std::move(counts)) {}
+  Recursion& with_own(const std::vector<bool>& own);
   StagedPath& staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched);
 
   using Key = std::tuple<GraphId, uint32_t, Wanted, bool>;
+  const std::shared_ptr<const graph::GraphTable> table_;
   const SubGraphs graphs_;
-  std::vector<Tensor> outside_;  // operands behind those of the caller
+  std::vector<Tensor> outside_;                                     // operands behind those of the caller
+  std::map<std::vector<bool>, std::shared_ptr<Recursion>> others_;  // by inputs that invocations don't share
   std::map<Key, std::unique_ptr<StagedPath>> staged_;
-  RecursionCounts counts_;
+  const std::shared_ptr<RecursionCounts> counts_;  // of the others as well
 };
 
 }  // namespace terra::recursive

@@ -201,10 +201,12 @@ refused(RuntimeError, "SubGraph \"wrong\" can't be run: a host read is given som
         body_of(lambda t, x: x * label(child(t, item(x.sum().to(terra.int64)))).as_number()))
 refused(RuntimeError, "item() of a tensor with 4 elements", lambda: body_of(lambda t, x: cond(x > 0, lambda: x, lambda: x)))
 refused(TypeError, "item() of a complex tensor", lambda: body_of(lambda t, x: x * item(terra.complex(x, x).sum()).as_number()))
-refused(TypeError, "switch_case() goes by a scalar int, but got a scalar float", lambda: body_of(lambda t, x: switch_case(x.sum(), [lambda: x])))
+refused(TypeError, "switch_case() goes by a scalar int, but got a scalar float",
+        lambda: body_of(lambda t, x: switch_case(x.sum(), [lambda: x])))
 refused(TypeError, "item() takes a tensor of the body", lambda: item(3))
 refused(RuntimeError, "item() stands outside of the body of a SubGraph", lambda: item(terra.ones(1)))
-refused(RuntimeError, "can't be run: 'dropout_mask' draws random numbers", body_of(lambda t, x: terra.nn.functional.dropout(x, 0.5)))
+refused(RuntimeError, "can't be run: 'dropout_mask' draws random numbers",
+        body_of(lambda t, x: terra.nn.functional.dropout(x, 0.5)))
 # What a host read raises behind a choice reaches the program as it is.
 refused(IndexError, "list index out of range",
         body_of(lambda t, x: switch_case((x.sum() / 2).to(terra.int64), [lambda: x] * 2 + [

@@ -134,3 +134,47 @@ refused(TypeError, "takes 1 operands, but got 2", lambda: encode(trees[0], trees
 refused(RuntimeError, "outside of the body of a SubGraph", lambda: is_leaf(tree))
 refused(RuntimeError, "has no body", lambda: SubGraph("empty")(trees[0]))
 assert terra.allclose(encode(trees[2])[0], expected[2][0])
+
+# What calls hand down as they got it may differ from invocation to invocation.
+weighed = SubGraph("weighed")
+at, by = weighed.handle(), weighed.input((H,), terra.float64)
+weighed.output((H,), terra.float64)
+
+
+@weighed.define
+def _():
+    def inner():
+        return InvokeOp(weighed)(left(at), by)[0] + InvokeOp(weighed)(right(at), by)[0] * unused
+
+    return cond(is_leaf(at), lambda: words(word(at).as_tensor()) * by, inner)
+
+
+def plain_weighed(t, by):
+    if not t.children:
+        return words.weight[t.word] * by
+    return plain_weighed(t.children[0], by) + plain_weighed(t.children[1], by) * unused
+
+
+bys = [terra.full((H,), k + 1.0, dtype=terra.float64, requires_grad=True) for k in range(len(trees))]
+for given in (bys, bys[:1] * len(trees)):
+    asked = [words.weight, unused, *given[: len(set(map(id, given)))]]
+    wanted = [plain_weighed(t, b) for t, b in zip(trees, given)]
+    for batched in (True, False):
+        found = [r[0] for r in weighed.map(list(zip(trees, given)), batched=batched)]
+        for a, b in zip(found, wanted):
+            assert terra.allclose(a, b), (a, b)
+        slopes = [terra.autograd.grad(sum((r**2).sum() for r in all), asked, retain_graph=True) for all in (found, wanted)]
+        for a, b in zip(*slopes):
+            assert terra.allclose(a, b), (a, b)
+assert weighed.counts()["invocations"] == 4, weighed.counts()
+
+# Operands are what was declared.
+for wrong in (terra.ones(H), terra.ones(H + 1, dtype=terra.float64), terra.ones(1, H, dtype=terra.float64), 3.0, None):
+    refused(TypeError, "input 1 of SubGraph \"weighed\" is declared as f64[4], but is invoked with",
+            lambda: weighed(trees[0], wrong))
+times = SubGraph("times")
+factor = times.number(float)
+times.output((1,))
+times.define(lambda: scale * factor.as_number())
+assert times(2)[0].item() == 2 and times(0.5)[0].item() == 0.5 and times(True)[0].item() == 1
+refused(TypeError, "input 0 of SubGraph \"times\" is declared as scalar float, but is invoked with handle", lambda: times("2"))
