@@ -23,6 +23,7 @@ Tensor make_wrapper(const Tensor& like) {
 }
 
 void check_has_memory(const TensorImpl& t) {
+  check(!t.is_symbolic(), "the value of a tensor that belongs to a graph under construction is not known yet");
   check_kind(!is_foreign(t), ErrorKind::NotImplementedError,
              "Cannot access storage of SparseTensorImpl: use Tensor.to_dense() first");
 }

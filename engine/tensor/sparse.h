@@ -16,7 +16,7 @@ Tensor make_wrapper(const Tensor& like);
 /// Either of them: what the tensor holds is the host's affair.
 inline bool is_foreign(const TensorImpl& t) { return (t.binding_bits & (kSparseBit | kWrapperBit)) != 0; }
 
-/// Throws for such a tensor: there is no memory to share, to read or to write.
+/// Throws for such a tensor, and for one of a graph that is being built: there is no memory to share, read or write.
 void check_has_memory(const TensorImpl& t);
 
 /// What the host does with tensors of which some are foreign.

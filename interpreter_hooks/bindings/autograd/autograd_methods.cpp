@@ -115,7 +115,6 @@ Object is_view(PyObject* self, PyObject*) {
 /// x.data: the same memory without history. Writes through it are not counted by the version that the tape checks.
 Object get_data(PyObject* self, void*) {
   const TensorImpl& t = *impl_of(self);
-  ensure(!t.is_symbolic(), "data of a tensor without storage");
   check_has_memory(t);
   Object data = Object::steal(wrap(Tensor::view_of(Storage::apart(t.storage), t.dtype, t.sizes, t.strides, t.offset)));
   if (OpObserver* observer = op_observer()) [[unlikely]]

@@ -4,6 +4,7 @@
 
 #include "engine/errors/errors.h"
 #include "engine/ops/convert.h"
+#include "engine/tensor/sparse.h"
 #include "interpreter_hooks/bindings/calls/function_tables.h"
 #include "interpreter_hooks/bindings/calls/observer.h"
 #include "interpreter_hooks/bindings/interpreter_lock.h"
@@ -114,7 +115,7 @@ Object dlpack(PyObject* self, PyObject* args, PyObject* kwargs) {
   TensorImpl& t = *impl_of(self);
   if (t.requires_grad()) raise(PyExc_BufferError, "Can't export tensors that require gradient, use tensor.detach()");
   if (!t.device.is_cpu()) raise(PyExc_BufferError, "Can't export memory of %s", to_string(t.device).c_str());
-  ensure(!t.is_symbolic(), "__dlpack__() of a tensor without storage");
+  check_has_memory(t);
   report_opaque("__dlpack__()", self);
   Tensor lent = copy == Py_True ? ops::clone(alias_of(t)) : alias_of(t);
   lent->storage->mark_exported();

@@ -73,7 +73,6 @@ Object array_of(PyObject* self) {
     raise(PyExc_TypeError,
           "can't convert %s device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.",
           to_string(t.device).c_str());
-  ensure(!t.is_symbolic(), "numpy() of a tensor without storage");
   check_has_memory(t);
   report_opaque("numpy()", self);
   wait_for_bytes(t);

@@ -112,7 +112,6 @@ Scalar item_of(const TensorImpl& tensor) {
   wait_for_bytes(tensor);
   check(tensor.numel == 1, "a Tensor with {} elements cannot be converted to Scalar", tensor.numel);
   check(!tensor.device.is_meta(), "Tensor.item() cannot be called on meta tensors");
-  check(!tensor.is_symbolic(), "the value of a tensor that belongs to a graph under construction is not known yet");
   check_has_memory(tensor);
   if (tensor.device.is_cpu()) [[likely]]
     return load_element(tensor.data(), tensor.dtype);

@@ -38,7 +38,6 @@ Object tolist(PyObject* self, PyObject*) {
   const TensorImpl& t = *impl_of(self);
   if (t.sizes.empty() && !t.device.is_meta()) return item(self, nullptr);
   report_opaque("tolist", self);
-  ensure(!t.is_symbolic(), "tolist of a tensor without storage");
   check_has_memory(t);
   ++counters.items;
   wait_for_bytes(t);

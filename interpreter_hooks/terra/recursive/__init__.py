@@ -60,7 +60,8 @@ class HostRead:
         self._number = C.recursive_host_function(function, self._kind)
 
     def __call__(self, *operands):
-        return HostSymbol(C.recursive_read(self._name, self._number, self._kind, [o._symbol for o in operands]))
+        symbols = [_symbol(o, f"host read '{self._name}' takes objects and numbers of the structure") for o in operands]
+        return HostSymbol(C.recursive_read(self._name, self._number, self._kind, symbols))
 
 
 class SubGraph:
@@ -117,10 +118,13 @@ class InvokeOp:
     """The call of a SubGraph in the body of one, complete or not. Returns its results as a tuple."""
 
     def __init__(self, callee):
+        if not isinstance(callee, SubGraph):
+            raise TypeError(f"InvokeOp calls a SubGraph, not a {type(callee).__name__}")
         self._callee = callee
 
     def __call__(self, *operands):
-        given = [o._symbol if isinstance(o, HostSymbol) else o for o in operands]
+        takes = f"SubGraph {self._callee.name!r} takes tensors, objects and numbers of the structure"
+        given = [o if isinstance(o, Tensor) else _symbol(o, takes) for o in operands]
         return tuple(C.recursive_invoke(self._callee._graph, given))
 
 
@@ -135,14 +139,23 @@ def cond(truth, if_true, if_false):
     tensors of the same kinds."""
     if isinstance(truth, Tensor):
         truth = item(truth != 0)
-    return _plain(C.recursive_cond(truth._symbol, lambda: _listed(if_true()), lambda: _listed(if_false())))
+    symbol = _symbol(truth, "cond() goes by what the structure or a tensor says")
+    return _plain(C.recursive_cond(symbol, lambda: _listed(if_true()), lambda: _listed(if_false())))
 
 
 def switch_case(number, ways):
     """What the function with that number returns, the last one where there is none. An integer tensor may hold the number."""
     if isinstance(number, Tensor):
         number = item(number)
-    return _plain(C.recursive_switch(number._symbol, [lambda w=w: _listed(w()) for w in ways]))
+    symbol = _symbol(number, "switch_case() goes by what the structure or a tensor says")
+    return _plain(C.recursive_switch(symbol, [lambda w=w: _listed(w()) for w in ways]))
+
+
+def _symbol(value, what):
+    if isinstance(value, HostSymbol):
+        return value._symbol
+    hint = "item() makes a number of it" if isinstance(value, Tensor) else "it is the same for all calls"
+    raise TypeError(f"{what}, but got a {type(value).__name__}: {hint}")
 
 
 def _listed(results):

@@ -178,3 +178,17 @@ times.output((1,))
 times.define(lambda: scale * factor.as_number())
 assert times(2)[0].item() == 2 and times(0.5)[0].item() == 0.5 and times(True)[0].item() == 1
 refused(TypeError, "input 0 of SubGraph \"times\" is declared as scalar float, but is invoked with handle", lambda: times("2"))
+
+# What is written wrongly.
+mistakes = (
+    (TypeError, "cond() goes by what the structure or a tensor says, but got a bool: it", lambda: cond(True, None, None)),
+    (TypeError, "switch_case() goes by what the structure or a tensor says, but got a int", lambda: switch_case(1, [None])),
+    (TypeError, "host read '<lambda>' takes objects and numbers of the structure, but got a Tensor: item()", lambda: word(by)),
+    (TypeError, "SubGraph 'weighed' takes tensors, objects and numbers of the structure, but got a int",
+     lambda: InvokeOp(weighed)(3, by)),
+    (TypeError, "InvokeOp calls a SubGraph, not a int", lambda: InvokeOp(3)),
+    (RuntimeError, "belongs to a graph under construction is not known yet", lambda: by.numpy()),
+    (RuntimeError, "belongs to a graph under construction is not known yet", lambda: by.tolist()),
+)
+for mistake in mistakes:
+    refused(*mistake)
