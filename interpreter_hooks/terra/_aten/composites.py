@@ -19,7 +19,8 @@ ALIASES = {
     "__sub__": "sub", "__isub__": "sub_", "__rsub__": "rsub", "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_",
     "__truediv__": "div", "__itruediv__": "div_", "__floordiv__": "floor_divide", "__mod__": "remainder", "__pow__": "pow",
     "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge", "__and__": "bitwise_and",
-    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_", "__float__": "_local_scalar_dense",
+    "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__iand__": "bitwise_and_", "__ior__": "bitwise_or_",
+    "__float__": "_local_scalar_dense",
     "__int__": "_local_scalar_dense", "__index__": "_local_scalar_dense", "__bool__": "_local_scalar_dense",
 }  # fmt: skip
 

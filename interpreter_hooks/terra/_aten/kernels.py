@@ -231,10 +231,13 @@ def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index
 KERNELS = {
     "_adaptive_avg_pool2d": F.adaptive_avg_pool2d, "_pin_memory": lambda self, device=None: self.pin_memory(),
     "alias": lambda self: self.view_as(self), "elu_backward": _backward_of(F.elu), "gelu_backward": _backward_of(F.gelu),
-    "hardtanh_backward": _backward_of(F.hardtanh), "huber_loss": _loss(_huber_loss), "lift_fresh": lambda self: self, "lift_fresh_copy": lambda self: self.clone(),
+    "hardtanh_backward": _backward_of(F.hardtanh), "huber_loss": _loss(_huber_loss), "lift_fresh": lambda self: self,
+    "lift_fresh_copy": lambda self: self.clone(),
     "linalg_vector_norm": C._ops.linalg_vector_norm, "mse_loss": _loss(F.mse_loss), "nll_loss2d_backward": nll_loss_backward,
-    "nll_loss2d_forward": nll_loss_forward, "repeat": C.Tensor.repeat, "sigmoid_backward": C._ops.sigmoid_backward, "silu_backward": _backward_of(F.silu),
-    "slice": _slice, "smooth_l1_loss": _loss(_smooth_l1_loss), "softplus_backward": _backward_of(F.softplus), "tanh_backward": C._ops.tanh_backward,
+    "nll_loss2d_forward": nll_loss_forward, "repeat": C.Tensor.repeat, "sigmoid_backward": C._ops.sigmoid_backward,
+    "silu_backward": _backward_of(F.silu),
+    "slice": _slice, "smooth_l1_loss": _loss(_smooth_l1_loss), "softplus_backward": _backward_of(F.softplus),
+    "tanh_backward": C._ops.tanh_backward,
     "threshold_backward": C._ops.threshold_backward, "unfold": C.Tensor.unfold,
     **{
         function.__name__: function

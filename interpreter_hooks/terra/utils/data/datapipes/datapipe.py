@@ -73,6 +73,14 @@ def functional_datapipe(name, enable_df_api_tracing=False):
     return register
 
 
+def name_as_pytorch(module, kind):
+    """The classes of a module, Batcher, are called BatcherIterDataPipe, and are found there under both names."""
+    for name in module["__all__"]:
+        step = module[name]
+        step.__name__ = step.__qualname__ = name + kind
+        module[step.__name__] = step
+
+
 class DataChunk(list):
     """A batch."""
 

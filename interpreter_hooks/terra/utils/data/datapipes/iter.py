@@ -10,7 +10,7 @@ import random
 import _terra_C as C
 
 from ...._names import lazily
-from .datapipe import DataChunk, IterDataPipe, functional_datapipe
+from .datapipe import DataChunk, IterDataPipe, functional_datapipe, name_as_pytorch
 
 __all__ = [
     "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker", "Grouper", "IterableWrapper",
@@ -453,14 +453,6 @@ class StreamReader(_Step):
                     yield path, data
 
 
-def _name_as_pytorch():
-    """Classes are called BatcherIterDataPipe, and are found here under both names."""
-    for name in __all__:
-        kind = globals()[name]
-        kind.__name__ = kind.__qualname__ = f"{name}IterDataPipe"
-        globals()[kind.__name__] = kind
-
-
-_name_as_pytorch()
+name_as_pytorch(globals(), "IterDataPipe")
 
 __getattr__ = lazily(__name__)

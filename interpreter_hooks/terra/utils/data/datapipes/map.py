@@ -6,7 +6,7 @@ import random
 import _terra_C as C
 
 from ...._names import lazily
-from .datapipe import DataChunk, MapDataPipe, functional_datapipe
+from .datapipe import DataChunk, MapDataPipe, functional_datapipe, name_as_pytorch
 from .iter import IterDataPipe
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
@@ -123,14 +123,6 @@ class Shuffler(IterDataPipe):
 MapDataPipe.register_datapipe_as_function("shuffle", Shuffler)
 
 
-def _name_as_pytorch():
-    """Classes are called BatcherMapDataPipe, and are found here under both names."""
-    for name in __all__:
-        kind = globals()[name]
-        kind.__name__ = kind.__qualname__ = f"{name}MapDataPipe"
-        globals()[kind.__name__] = kind
-
-
-_name_as_pytorch()
+name_as_pytorch(globals(), "MapDataPipe")
 
 __getattr__ = lazily(__name__)
