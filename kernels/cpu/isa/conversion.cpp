@@ -7,7 +7,7 @@ namespace terra::cpu::TERRA_ISA {
 
 namespace {
 
-/// A bool is a byte of 0 or 1 to loops: so the vectorizer takes them.
+/// Bools are bytes to loops: so the vectorizer takes them.
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
@@ -16,7 +16,12 @@ struct Convert {
   using In = Stored<From>;
   using Out = Stored<To>;
   explicit Convert(const KernelArg*) {}
-  Out operator()(In x) const { return static_cast<Out>(convert_real<To>(x)); }
+  Out operator()(In x) const {
+    if constexpr (std::is_same_v<From, bool>)
+      return static_cast<Out>(convert_real<To>(int{x} < 1 ? int{x} : 1));  // any byte but 0 is true
+    else
+      return static_cast<Out>(convert_real<To>(x));
+  }
 };
 
 struct Conversions {

@@ -60,6 +60,15 @@ void write_blocks(char* out, int64_t stride, int64_t n, Block block) {
   }
 }
 
+/// An element as loops see it. Of bools any byte but 0 is true: memory of others may hold more than 0 and 1.
+template <class T>
+T element(const T& x) {
+  if constexpr (std::is_same_v<T, bool>)
+    return reinterpret_cast<const uint8_t&>(x) != 0;
+  else
+    return x;
+}
+
 /// True iff Op works on whole vectors: it then has a type Vector, and calls of library functions inside.
 template <class Op>
 concept OnVectors = requires {
@@ -90,7 +99,7 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
         [&](int64_t i, int64_t count) { return op(load_padded(a + i, count)); });
   } else {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = op(a[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = op(element(a[i]));
   }
 }
 
@@ -103,7 +112,7 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
         [&](int64_t i, int64_t count) { return op(load_padded(a + i, count), load_padded(b + i, count)); });
   } else {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b[i]);
+    for (int64_t i = 0; i < n; ++i) out[i] = op(element(a[i]), element(b[i]));
   }
 }
 
@@ -111,21 +120,22 @@ void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::In* 
 template <bool kOneB, bool kOneC, class Op>
 void map_contiguous(const Op& op, typename Op::Out* out, const typename Op::First* a, const typename Op::In* b,
                     const typename Op::In* c, int64_t n) {
-  const typename Op::In one_b = *b, one_c = *c;
+  const typename Op::In one_b = element(*b), one_c = element(*c);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], kOneB ? one_b : b[i], kOneC ? one_c : c[i]);
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = op(element(a[i]), kOneB ? one_b : element(b[i]), kOneC ? one_c : element(c[i]));
 }
 
 template <class Op>
 void map_right_scalar(const Op& op, typename Op::Out* out, const typename Op::In* a, typename Op::In b, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a[i], b);
+  for (int64_t i = 0; i < n; ++i) out[i] = op(element(a[i]), b);
 }
 
 template <class Op>
 void map_left_scalar(const Op& op, typename Op::Out* out, typename Op::In a, const typename Op::In* b, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) out[i] = op(a, b[i]);
+  for (int64_t i = 0; i < n; ++i) out[i] = op(a, element(b[i]));
 }
 
 // The loops by way of buffers are functions of their own: their frames would cost the others more than a short row.
@@ -176,8 +186,8 @@ void binary_loop(char* const* data, const int64_t* strides, int64_t n, const Ker
     const bool many_a = strides[1] == stride_of<In>, many_b = strides[2] == stride_of<In>;
     if (many_a && many_b) return map_contiguous(op, out, a, b, n);
     if constexpr (!OnVectors<Op>) {
-      if (many_a && strides[2] == 0) return map_right_scalar(op, out, a, *b, n);
-      if (strides[1] == 0 && many_b) return map_left_scalar(op, out, *a, b, n);
+      if (many_a && strides[2] == 0) return map_right_scalar(op, out, a, element(*b), n);
+      if (strides[1] == 0 && many_b) return map_left_scalar(op, out, element(*a), b, n);
     }
   }
   binary_blocks(op, data, strides, n);

@@ -45,9 +45,9 @@ struct ReducerLoops {
     for (int k = 0; k < kWidth; ++k) lanes[k] = F::start();
     int64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-      for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], F::lane(x[i + k]));
+      for (int k = 0; k < kWidth; ++k) lanes[k] = F::take(lanes[k], F::lane(element(x[i + k])));
     }
-    for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], F::lane(x[i]));
+    for (int k = 0; i < n; ++i, ++k) lanes[k] = F::take(lanes[k], F::lane(element(x[i])));
     alignas(64) Acc accs[kWidth / 2];
     for (int k = 0; k < kWidth / 2; ++k) accs[k] = F::merge(F::widen(lanes[k]), F::widen(lanes[k + kWidth / 2]));
 #pragma GCC unroll 8
@@ -145,7 +145,7 @@ struct ReducerLoops {
       for (int64_t j = 0; j < columns; ++j) lanes[j] = F::start();
       for (int64_t r = r0; r < r1; ++r) {
         const In* from = reinterpret_cast<const In*>(static_cast<const char*>(x) + r * stride);
-        for (int64_t j = 0; j < columns; ++j) lanes[j] = F::take(lanes[j], F::lane(from[j]));
+        for (int64_t j = 0; j < columns; ++j) lanes[j] = F::take(lanes[j], F::lane(element(from[j])));
       }
       for (int64_t j = 0; j < columns; ++j) a[j] = F::merge(a[j], F::widen(lanes[j]));
     }
