@@ -50,20 +50,26 @@ Run::Run(const SubGraphs& graphs, std::vector<std::vector<HostValue>> roots, For
 
 // ---- memory -----------------------------------------------------------------------------------------------------
 
-/// One block for all values of that direction.
+/// One block for all values of that direction but shared tensors.
 Tensor Run::allocate(uint32_t path, bool backward, uint32_t rows) {
   const StagedPath& s = *schedule_.paths[path].staged;
   PathMemory& m = memory_[path];
-  const auto wanted = [&](const Kept& k) { return k.kept && !k.total && is_backward(k.moment) == backward; };
+  std::vector<bool> shared(s.values.size());
+  for (size_t i = 0; i < s.joint.inputs.size(); ++i)
+    if (s.joint.inputs[i].kind == JointInput::Kind::Shared) shared[s.joint.graph.inputs[i]] = true;
+  const auto wanted = [&](ValueId id) {
+    const Kept& k = s.values[id];
+    return k.kept && !k.total && !shared[id] && is_backward(k.moment) == backward;
+  };
   const auto bytes = [&](const Kept& k) { return aligned(k.rows ? k.bytes * rows : k.bytes); };
   size_t total = 0;
-  for (const Kept& k : s.values)
-    if (wanted(k)) total += bytes(k);
+  for (ValueId id = 0; id < s.values.size(); ++id)
+    if (wanted(id)) total += bytes(s.values[id]);
   Tensor block = bytes_of(total + kAlignment);
   char* next = static_cast<char*>(block->data());
   next += aligned(reinterpret_cast<uintptr_t>(next)) - reinterpret_cast<uintptr_t>(next);
   for (ValueId id = 0; id < s.values.size(); ++id) {
-    if (!wanted(s.values[id])) continue;
+    if (!wanted(id)) continue;
     m.at[id] = next;
     next += bytes(s.values[id]);
   }
@@ -81,8 +87,8 @@ void Run::grow(uint32_t path) {
   const std::vector<char*> before = m.at;
   m.capacity = std::max(rows, 2 * m.capacity);
   const Tensor old = std::exchange(m.forward, allocate(path, false, m.capacity));
-  hold_shared(path);
-  for (ValueId id = 0; id < s.values.size() && old.defined(); ++id)
+  if (!old.defined()) return hold_shared(path);
+  for (ValueId id = 0; id < s.values.size(); ++id)
     if (m.at[id] != before[id])
       std::memcpy(m.at[id], before[id], s.values[id].rows ? s.values[id].bytes * m.rows : s.values[id].bytes);
 }
@@ -90,11 +96,10 @@ void Run::grow(uint32_t path) {
 void Run::hold_shared(uint32_t path) {
   const Joint& joint = schedule_.paths[path].staged->joint;
   PathMemory& m = memory_[path];
-  m.held.resize(joint.inputs.size());
   for (size_t i = 0; i < joint.inputs.size(); ++i) {
     if (joint.inputs[i].kind != JointInput::Kind::Shared) continue;
-    if (!m.held[i].defined()) m.held[i] = contiguous(std::get<Tensor>(roots_[0][joint.inputs[i].index]));
-    m.at[joint.graph.inputs[i]] = static_cast<char*>(m.held[i]->data());
+    m.held.push_back(contiguous(std::get<Tensor>(roots_[0][joint.inputs[i].index])));
+    m.at[joint.graph.inputs[i]] = static_cast<char*>(m.held.back()->data());
   }
 }
 
@@ -407,12 +412,12 @@ void Run::run_known(const Schedule::Staged& staged, bool all) {
   schedule_.extend(forest_, staged, all);
   memory_.resize(schedule_.paths.size());
   for (uint32_t p = 0; p < schedule_.paths.size(); ++p) {
-    const uint32_t first = memory_[p].rows, all = static_cast<uint32_t>(schedule_.paths[p].calls->size());
-    if (first == all) continue;
+    const uint32_t first = memory_[p].rows, rows = static_cast<uint32_t>(schedule_.paths[p].calls->size());
+    if (first == rows) continue;
     grow(p);
     fill_feeds(p, first);
-    run(p, {Phase::Before}, first, all - first);
-    memory_[p].rows = all;
+    run(p, {Phase::Before}, first, rows - first);
+    memory_[p].rows = rows;
   }
   for (; next < schedule_.batches.size(); ++next) {
     const Batch b = schedule_.batches[next];

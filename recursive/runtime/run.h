@@ -54,7 +54,7 @@ class Run {
  private:
   struct PathMemory {
     std::vector<char*> at;            ///< by value of the joint graph
-    std::vector<Tensor> held;         ///< by input of the joint graph: shared tensors
+    std::vector<Tensor> held;         ///< shared tensors
     uint32_t rows = 0, capacity = 0;  ///< those that are in use forward, and that there is memory for
     Tensor forward, backward;
     // While a pass backward runs:
