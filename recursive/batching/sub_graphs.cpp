@@ -170,10 +170,10 @@ class PathFinder {
 
 }  // namespace
 
-SubGraphs::SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root, std::vector<bool> own)
-    : table_(std::move(table)), root_(root), own_(std::move(own)), of_(table_->size()) {
+SubGraphs::SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root, const std::vector<bool>& own)
+    : table_(std::move(table)), root_(root), of_(table_->size()) {
   add(root);
-  find_shared_inputs();
+  find_shared_inputs(own);
 }
 
 void SubGraphs::add(GraphId id) {
@@ -227,11 +227,11 @@ bool SubGraphs::read_tensors() const {
   });
 }
 
-void SubGraphs::find_shared_inputs() {
+void SubGraphs::find_shared_inputs(const std::vector<bool>& own) {
   SubGraph& first = *of_[root_];
   for (uint32_t i = 0; i < first.inputs.size(); ++i) {
     first.inputs[i].root = i;
-    if (i < own_.size() && own_[i] && first.inputs[i].kind == InputKind::Shared) first.inputs[i].kind = InputKind::Row;
+    if (i < own.size() && own[i] && first.inputs[i].kind == InputKind::Shared) first.inputs[i].kind = InputKind::Row;
   }
   // An input is taken to be that of the root which its calls hand down, until a call hands down another one.
   for (bool changed = true; changed;) {

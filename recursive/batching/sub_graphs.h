@@ -85,7 +85,7 @@ struct SubGraph {
 class SubGraphs {
  public:
   /// `own`: inputs of the root that differ from invocation to invocation; none for those behind its end.
-  SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root, std::vector<bool> own = {});
+  SubGraphs(std::shared_ptr<const graph::GraphTable> table, GraphId root, const std::vector<bool>& own = {});
 
   const SubGraph& root() const { return *of_[root_]; }
   const SubGraph& of(GraphId id) const { return *of_[id]; }
@@ -102,11 +102,10 @@ class SubGraphs {
   GraphId branch_of(const graph::Node& choice, const graph::Graph& around, const std::string& caller);
   template <class F>
   bool is_any_path(F&& f) const;
-  void find_shared_inputs();
+  void find_shared_inputs(const std::vector<bool>& own);
 
   const std::shared_ptr<const graph::GraphTable> table_;
   const GraphId root_;
-  const std::vector<bool> own_;
   std::vector<std::unique_ptr<SubGraph>> of_;
   std::vector<std::unique_ptr<graph::Graph>> branches_;
   std::map<const graph::Node*, GraphId> numbers_;  ///< of branches

@@ -10,12 +10,6 @@ using recursive::SubGraphState;
 
 namespace {
 
-ValueMeta handle_meta() {
-  ValueMeta meta;
-  meta.kind = graph::ValueKind::Handle;
-  return meta;
-}
-
 graph::ValueId add_input(SubGraphState& s, ValueMeta meta, std::string name) {
   check(!s.complete, "SubGraph \"{}\" got its body already: declare its inputs before define()", s.name);
   return s.body.graph().add_input(std::move(meta), std::move(name));
@@ -33,7 +27,7 @@ uint32_t SubGraphState::number_of(const std::shared_ptr<SubGraphState>& callee) 
 SubGraph::SubGraph(std::string name) : state_(std::make_shared<SubGraphState>(std::move(name))) {}
 
 HostSymbol SubGraph::handle(std::string name) {
-  const ValueMeta meta = handle_meta();
+  const ValueMeta meta = recursive::host_meta<void*>();
   return {add_input(*state_, meta, std::move(name)), meta};
 }
 

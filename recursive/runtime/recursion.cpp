@@ -93,9 +93,7 @@ graph::ValueMeta meta_of(const HostValue& value) {
   if (const auto* tensor = std::get_if<Tensor>(&value))
     return graph::ValueMeta::tensor(tensor->dtype(), tensor->sizes(), tensor->device());
   if (const auto* number = std::get_if<Scalar>(&value)) return graph::ValueMeta::number(number->kind());
-  graph::ValueMeta handle;
-  handle.kind = graph::ValueKind::Handle;
-  return handle;
+  return host_meta<void*>();
 }
 
 /// Whether it may stand where that was declared: an int is a float as well, and structures are anything.

@@ -44,9 +44,9 @@ class Recursion : public std::enable_shared_from_this<Recursion> {
   const RecursionCounts& counts() const { return *counts_; }
 
  private:
-  Recursion(std::shared_ptr<const graph::GraphTable> table, GraphId root, std::vector<bool> own,
+  Recursion(std::shared_ptr<const graph::GraphTable> table, GraphId root, const std::vector<bool>& own,
             std::shared_ptr<RecursionCounts> counts)
-      : table_(std::move(table)), graphs_(table_, root, std::move(own)), counts_(std::move(counts)) {}
+      : table_(std::move(table)), graphs_(table_, root, own), counts_(std::move(counts)) {}
   Recursion& with_own(const std::vector<bool>& own);
   StagedPath& staged(const SubGraph& of, uint32_t path, const Wanted& wanted, bool batched);
 

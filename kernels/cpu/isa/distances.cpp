@@ -22,9 +22,20 @@ inline T sign(T x) {
   return static_cast<T>((x > 0) - (x < 0));
 }
 
+/// Of an order whose parts are a sum.
+struct Added {
+  template <class V>
+  V joined(V a, V b) const {
+    return a + b;
+  }
+  template <class V>
+  V finished(V sum) const {
+    return sum;
+  }
+};
 /// What an order does with absolute differences d: how they are put together, and d^(p-1) / distance^(p-1).
 template <class T>
-struct Count {
+struct Count : Added {
   explicit Count(T) {}
   template <class V>
   V add(V sum, V d) const {
@@ -32,32 +43,16 @@ struct Count {
     return sum + (d != d ? d : d != 0 ? one : V{});
   }
   template <class V>
-  V joined(V a, V b) const {
-    return a + b;
-  }
-  template <class V>
-  V finished(V sum) const {
-    return sum;
-  }
-  template <class V>
   V slope(V, V) const {
     return V{};
   }
 };
 template <class T>
-struct Sum {
+struct Sum : Added {
   explicit Sum(T) {}
   template <class V>
   V add(V sum, V d) const {
     return sum + d;
-  }
-  template <class V>
-  V joined(V a, V b) const {
-    return a + b;
-  }
-  template <class V>
-  V finished(V sum) const {
-    return sum;
   }
   template <class V>
   V slope(V, V) const {
@@ -65,15 +60,11 @@ struct Sum {
   }
 };
 template <class T>
-struct Euclidean {
+struct Euclidean : Added {
   explicit Euclidean(T) {}
   template <class V>
   V add(V sum, V d) const {
     return sum + d * d;
-  }
-  template <class V>
-  V joined(V a, V b) const {
-    return a + b;
   }
   template <class V>
   V finished(V sum) const {

@@ -5,6 +5,7 @@
 import random
 
 import terra
+from _refused import refused
 from terra.recursive import HostRead, InvokeOp, SubGraph, cond, item, switch_case
 
 terra.manual_seed(0)
@@ -32,15 +33,6 @@ gates, stop = terra.nn.Linear(H, 2 * H).double(), terra.nn.Linear(H, 1).double()
 terra.nn.init.constant_(stop.bias, -1.0)  # most trees grow on
 labels = terra.nn.Parameter(terra.randn(3, H, dtype=terra.float64))
 weights = [*gates.parameters(), *stop.parameters(), labels]
-
-
-def refused(kind, sentence, call):
-    try:
-        call()
-    except kind as e:
-        assert sentence in str(e), (sentence, str(e))
-    else:
-        raise AssertionError(f"nothing was raised: {sentence}")
 
 
 def check(graph, plain, invocations, asked=weights, least_width=None):

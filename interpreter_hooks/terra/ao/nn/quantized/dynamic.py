@@ -87,15 +87,8 @@ def _weights(mod, suffix=""):
     return _Weights(*pair)
 
 
-class _Recurrent(Module):
-    """A stack of layers, in one direction or both."""
-
-    def __init__(self, like, weights):
-        super().__init__()
-        for name in ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional"):
-            setattr(self, name, getattr(like, name))
-        self._extra_repr = like.extra_repr()
-        self._all_weight_values = nn.ModuleList(weights)
+class _Named(Module):
+    """Says of itself what the layer did that it stands for."""
 
     def _get_name(self):
         return f"DynamicQuantized{type(self).__name__}"
@@ -105,6 +98,17 @@ class _Recurrent(Module):
 
     def __repr__(self):
         return f"{self._get_name()}({self.extra_repr()})"
+
+
+class _Recurrent(_Named):
+    """A stack of layers, in one direction or both."""
+
+    def __init__(self, like, weights):
+        super().__init__()
+        for name in ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional"):
+            setattr(self, name, getattr(like, name))
+        self._extra_repr = like.extra_repr()
+        self._all_weight_values = nn.ModuleList(weights)
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
@@ -159,7 +163,7 @@ class GRU(_Recurrent):
     _states, _cell = 1, staticmethod(_gru)
 
 
-class _Cell(Module):
+class _Cell(_Named):
     """One step."""
 
     def __init__(self, like, weights):
@@ -170,15 +174,6 @@ class _Cell(Module):
             weights,
             like.extra_repr(),
         )
-
-    def _get_name(self):
-        return f"DynamicQuantized{type(self).__name__}"
-
-    def extra_repr(self):
-        return self._extra_repr
-
-    def __repr__(self):
-        return f"{self._get_name()}({self.extra_repr()})"
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):

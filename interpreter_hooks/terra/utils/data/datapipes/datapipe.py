@@ -62,6 +62,28 @@ class MapDataPipe(_Steps, Dataset):
     functions = {}
 
 
+class Concatenated:
+    """Several pipes, one behind the other."""
+
+    def __init__(self, *datapipes):
+        if not datapipes:
+            raise ValueError("Expected at least one DataPipe, but got nothing")
+        self.datapipes = datapipes
+
+    def __len__(self):
+        return sum(map(len, self.datapipes))
+
+
+class Zipped:
+    """Several pipes side by side, as long as the shortest of them."""
+
+    def __init__(self, *datapipes):
+        self.datapipes = datapipes
+
+    def __len__(self):
+        return min(map(len, self.datapipes))
+
+
 def functional_datapipe(name, enable_df_api_tracing=False):
     """A decorator: the class is a step that pipes of its kind have as a method."""
 

@@ -10,7 +10,7 @@ import random
 import _terra_C as C
 
 from ...._names import lazily
-from .datapipe import DataChunk, IterDataPipe, functional_datapipe, name_as_pytorch
+from .datapipe import Concatenated, DataChunk, IterDataPipe, Zipped, functional_datapipe, name_as_pytorch
 
 __all__ = [
     "Batcher", "Collator", "Concater", "Demultiplexer", "FileLister", "FileOpener", "Filter", "Forker", "Grouper", "IterableWrapper",
@@ -283,47 +283,30 @@ class Grouper(_Step):
 
 
 @functional_datapipe("concat")
-class Concater(IterDataPipe):
+class Concater(Concatenated, IterDataPipe):
     """One pipe behind the other."""
-
-    def __init__(self, *datapipes):
-        if not datapipes:
-            raise ValueError("Expected at least one DataPipe, but got nothing")
-        self.datapipes = datapipes
 
     def __iter__(self):
         return itertools.chain.from_iterable(self.datapipes)
 
-    def __len__(self):
-        return sum(map(len, self.datapipes))
-
 
 @functional_datapipe("zip")
-class Zipper(IterDataPipe):
+class Zipper(Zipped, IterDataPipe):
     """Tuples of one element of each."""
-
-    def __init__(self, *datapipes):
-        self.datapipes = datapipes
 
     def __iter__(self):
         return zip(*self.datapipes)
 
-    def __len__(self):
-        return min(map(len, self.datapipes))
-
 
 @functional_datapipe("mux")
-class Multiplexer(IterDataPipe):
+class Multiplexer(Zipped, IterDataPipe):
     """One element of each in turn, until one of them ends."""
-
-    def __init__(self, *datapipes):
-        self.datapipes = datapipes
 
     def __iter__(self):
         return itertools.chain.from_iterable(zip(*self.datapipes))
 
     def __len__(self):
-        return len(self.datapipes) * min(map(len, self.datapipes))
+        return len(self.datapipes) * super().__len__()
 
 
 class _Branch(IterDataPipe):

@@ -6,7 +6,7 @@ import random
 import _terra_C as C
 
 from ...._names import lazily
-from .datapipe import DataChunk, MapDataPipe, functional_datapipe, name_as_pytorch
+from .datapipe import Concatenated, DataChunk, MapDataPipe, Zipped, functional_datapipe, name_as_pytorch
 from .iter import IterDataPipe
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
@@ -59,13 +59,8 @@ class Batcher(MapDataPipe):
 
 
 @functional_datapipe("concat")
-class Concater(MapDataPipe):
+class Concater(Concatenated, MapDataPipe):
     """One pipe behind the other."""
-
-    def __init__(self, *datapipes):
-        if not datapipes:
-            raise ValueError("Expected at least one DataPipe, but got nothing")
-        self.datapipes = datapipes
 
     def __getitem__(self, index):
         for datapipe in self.datapipes:
@@ -74,22 +69,13 @@ class Concater(MapDataPipe):
             index -= len(datapipe)
         raise IndexError(f"Index {index} is out of range.")
 
-    def __len__(self):
-        return sum(map(len, self.datapipes))
-
 
 @functional_datapipe("zip")
-class Zipper(MapDataPipe):
+class Zipper(Zipped, MapDataPipe):
     """Tuples of one element of each."""
-
-    def __init__(self, *datapipes):
-        self.datapipes = datapipes
 
     def __getitem__(self, index):
         return tuple(datapipe[index] for datapipe in self.datapipes)
-
-    def __len__(self):
-        return min(map(len, self.datapipes))
 
 
 class Shuffler(IterDataPipe):
